@@ -1,0 +1,64 @@
+"""countmorl: learn a policy from logged data alone, and know where it leaves the data."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from countmorl.algorithms import ALGORITHMS as ALGORITHMS
+    from countmorl.algorithms.bc import BC as BC
+    from countmorl.data.check import check as check
+    from countmorl.data.collect import collect as collect
+    from countmorl.data.dataset import Dataset as Dataset
+    from countmorl.data.sources import load as load
+    from countmorl.data.standardizer import Standardizer as Standardizer
+    from countmorl.envs.simulate import Evaluation as Evaluation
+    from countmorl.envs.simulate import evaluate as evaluate
+    from countmorl.envs.tasks import Task as Task
+    from countmorl.errors import ConfigError as ConfigError
+    from countmorl.errors import CountMorlError as CountMorlError
+    from countmorl.errors import DataError as DataError
+    from countmorl.errors import RunError as RunError
+    from countmorl.policy import Policy as Policy
+    from countmorl.runs import Run as Run
+    from countmorl.training.options import DataOptions as DataOptions
+    from countmorl.training.options import RunOptions as RunOptions
+    from countmorl.training.train import resume as resume
+    from countmorl.training.train import train as train
+
+# Names are imported when first used: `Policy` then needs NumPy alone, and no command waits for JAX
+# that does not compute.
+_HOMES = {
+    "ALGORITHMS": "algorithms",
+    "BC": "algorithms.bc",
+    "ConfigError": "errors",
+    "CountMorlError": "errors",
+    "DataError": "errors",
+    "DataOptions": "training.options",
+    "Dataset": "data.dataset",
+    "Evaluation": "envs.simulate",
+    "Policy": "policy",
+    "Run": "runs",
+    "RunError": "errors",
+    "RunOptions": "training.options",
+    "Standardizer": "data.standardizer",
+    "Task": "envs.tasks",
+    "check": "data.check",
+    "collect": "data.collect",
+    "evaluate": "envs.simulate",
+    "load": "data.sources",
+    "resume": "training.train",
+    "train": "training.train",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'countmorl' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"countmorl.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

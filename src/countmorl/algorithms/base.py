@@ -1,0 +1,54 @@
+"""The seams of an algorithm: its file fills these cells and holds nothing else."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from countmorl.agents.base import AbstractAgent
+from countmorl.data.dataset import Dataset, Rows
+from countmorl.errors import ConfigError
+from countmorl.types import Key
+
+
+def at_least(config: object, **least: float) -> None:
+    """Raise where a field of a config is below its least value."""
+    for name, value in least.items():
+        got = getattr(config, name)
+        if not got >= value:
+            raise ConfigError(f"`{name}` must be at least {value:g}, got {got:g}.")
+
+
+def positive(config: object, *names: str) -> None:
+    """Raise where a field of a config is not above zero."""
+    for name in names:
+        got = getattr(config, name)
+        if not 0 < got < float("inf"):
+            raise ConfigError(f"`{name}` must be a number above 0, got {got:g}.")
+
+
+def layer_sizes(hidden: tuple[int, ...]) -> None:
+    """Raise where a hidden layer has no units."""
+    if any(size < 1 for size in hidden):
+        raise ConfigError(f"`hidden` must hold layer sizes of at least 1, got {hidden}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractAlgorithm(ABC):
+    """What all algorithms share: how long and on how much they learn."""
+
+    rows: ClassVar[Rows] = "critic"
+    """Which rows of a dataset are good for this algorithm."""
+
+    epochs: int = 100
+    """Epochs of training; metrics are written after each."""
+    updates: int = 1000
+    """Gradient steps in one epoch."""
+    batch: int = 256
+    """Rows in one gradient step."""
+
+    def __post_init__(self) -> None:
+        at_least(self, epochs=1, updates=1, batch=1)
+
+    @abstractmethod
+    def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
+        """Make the learner, sized and scaled for a dataset."""

@@ -1,0 +1,41 @@
+"""Behaviour cloning: do what the log did.
+
+The floor that every other method has to beat. It minimises the mean squared error between
+tanh(net(obs)) and the logged action (Pomerleau, "ALVINN", NeurIPS 1988; constants as in CORL,
+Tarasov et al., 2022).
+
+Differences from CORL: batches are drawn with replacement; the default is 100,000 updates, not a
+million, since the error has long settled by then.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from countmorl.agents.bc import BCAgent
+from countmorl.algorithms.base import AbstractAlgorithm, layer_sizes, positive
+from countmorl.data.dataset import Dataset, Rows
+from countmorl.data.standardizer import Standardizer
+from countmorl.types import Key
+
+
+@dataclass(frozen=True, kw_only=True)
+class BC(AbstractAlgorithm):
+    """Behaviour cloning: imitate the logged actions."""
+
+    rows: ClassVar[Rows] = "all"
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of each hidden layer."""
+    learning_rate: float = 3e-4
+    """Step size of Adam."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        layer_sizes(self.hidden)
+        positive(self, "learning_rate")
+
+    def agent(self, dataset: Dataset, *, key: Key) -> BCAgent:
+        """A policy network on standardised observations."""
+        standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
+        sizes = (dataset.obs_dim, *self.hidden, dataset.action_dim)
+        return BCAgent.make(standardizer, sizes, learning_rate=self.learning_rate, key=key)

@@ -1,0 +1,195 @@
+"""`countmorl data ...`: list, info, check, download, convert, collect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from tyro.conf import Positional
+
+from countmorl.cli.output import points, print_json, print_pairs, print_table
+from countmorl.data.arrays import write_npz
+from countmorl.data.check import check as find_problems
+from countmorl.data.collect import collect as roll
+from countmorl.data.dataset import Dataset
+from countmorl.data.download import download as fetch
+from countmorl.data.hdf5 import Mode, write_hdf5
+from countmorl.data.names import D4RL, cache_folder
+from countmorl.data.sources import describe_task, load, read
+from countmorl.envs.tasks import find_task
+from countmorl.errors import DataError, did_you_mean
+from countmorl.policy import Policy
+
+Data = Annotated[Positional[str], tyro.conf.arg(metavar="DATA")]
+Out = Annotated[Positional[Path], tyro.conf.arg(metavar="OUT")]
+
+
+def list_names(json: bool = False) -> int:
+    """List the D4RL datasets known by name and which of them are on this machine.
+
+    Args:
+        json: Print JSON.
+    """
+    rows = [
+        {"name": k.name, "rows": k.rows, "env": k.task.env_id, "here": k.path.exists()}
+        for k in D4RL.values()
+    ]
+    if json:
+        print_json(rows)
+        return 0
+    print_table(
+        ("name", "rows about", "judged on", "here"),
+        ((r["name"], f"{r['rows']:,}", r["env"], "yes" if r["here"] else "") for r in rows),
+    )
+    print(f"\nFiles lie in {cache_folder()}. Minari: `minari list remote`, then minari:ID.")
+    return 0
+
+
+def info(data: Data, mode: Mode = "true", json: bool = False) -> int:
+    """Print a dataset's card: size, episodes, behaviour, ranges, hash.
+
+    Args:
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        mode: true, or d4rl-exact for the rows of D4RL's own old loader.
+        json: Print JSON, with the range of every column.
+    """
+    dataset = load(data, mode=mode)
+    card = dataset.card()
+    if json:
+        print_json(card)
+        return 0
+    returns, lengths, bounds = card["return"], card["length"], card["action_bounds"]
+    print_pairs(
+        {
+            "name": card["name"],
+            "rows": f"{card['rows']:,}",
+            "episodes": f"{card['episodes']:,} ({card['finished_episodes']:,} finished)",
+            "length": f"{lengths['mean']:.1f} (from {lengths['min']} to {lengths['max']})",
+            "observation": f"{card['obs_dim']} numbers",
+            "action": f"{card['action_dim']} numbers, {bounds['low']} to {bounds['high']}",
+            "task": describe_task(dataset.task),
+            "return": f"{returns['mean']:.1f} ± {returns['std']:.1f} "
+            f"(from {returns['min']:.1f} to {returns['max']:.1f})",
+            "score": points(card["score"]["mean"], card["score"]["std"]),
+            "terminated": f"{card['terminated']:,} rows",
+            "truncated": f"{card['truncated']:,} rows",
+            "next unknown": f"{card['next_unknown']:,} rows (they never train a model)",
+            "hash": card["hash"],
+        }
+    )
+    return 0
+
+
+def check(data: Data, mode: Mode = "true", json: bool = False) -> int:
+    """Look for what spoils a training; exit 1 on errors, 0 with warnings only.
+
+    Args:
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        mode: true, or d4rl-exact for the rows of D4RL's own old loader.
+        json: Print JSON.
+    """
+    fields = read(data, mode=mode)
+    findings = find_problems(fields)
+    errors = sum(finding.level == "error" for finding in findings)
+    if json:
+        report = [finding.as_dict() for finding in findings]
+        print_json({"data": data, "rows": len(fields.obs), "errors": errors, "findings": report})
+    else:
+        for finding in findings:
+            print(f"{finding.level}: {finding.message}")
+        print(f"{len(fields.obs):,} rows, {errors} errors, {len(findings) - errors} warnings.")
+    return 1 if errors else 0
+
+
+def download(name: Data, json: bool = False) -> int:
+    """Download a D4RL dataset into D4RL's cache folder.
+
+    Args:
+        name: A name from `countmorl data list`.
+        json: Print JSON.
+    """
+    if name not in D4RL:
+        raise DataError(
+            f"No dataset named '{name}'.{did_you_mean(name, D4RL)} `countmorl data list` shows all."
+        )
+    known = D4RL[name]
+    here = known.path.exists()
+    path = known.path if here else fetch(known)
+    if json:
+        print_json({"name": name, "path": str(path), "downloaded": not here})
+    else:
+        print(f"{name} is {'already ' if here else ''}at {path}")
+    return 0
+
+
+def convert(data: Data, out: Out, mode: Mode = "true", json: bool = False) -> int:
+    """Write a dataset as HDF5 in D4RL's layout (.hdf5) or as NPZ (.npz).
+
+    Args:
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        out: File to write; its ending decides the format.
+        mode: true, or d4rl-exact for the rows of D4RL's own old loader.
+        json: Print JSON.
+    """
+    writer = _writer(out)
+    dataset = load(data, mode=mode)
+    writer(dataset, out)
+    return _wrote(dataset, out, json)
+
+
+def collect(
+    env: Annotated[Positional[str], tyro.conf.arg(metavar="ENV")],
+    out: Out,
+    policy: str = "random",
+    rows: int = 100_000,
+    seed: int = 0,
+    deterministic: bool = False,
+    json: bool = False,
+) -> int:
+    """Roll a policy in an environment and write every step as a dataset.
+
+    Args:
+        env: A task such as hopper, or any Gymnasium id with vectors for observations and actions.
+        out: File to write (.hdf5 or .npz).
+        policy: random, or the folder of a run of ours.
+        rows: Steps to record.
+        seed: Seed of the environment and of the actions.
+        deterministic: Act by the policy's mean instead of sampling.
+        json: Print JSON.
+    """
+    writer = _writer(out)
+    actor = None if policy == "random" else Policy.load(policy)
+    dataset = roll(
+        find_task(env), actor, rows=rows, seed=seed, deterministic=deterministic, name=out.stem
+    )
+    writer(dataset, out)
+    return _wrote(dataset, out, json)
+
+
+def _writer(out: Path) -> Callable[[Dataset, Path], None]:
+    writers = {".hdf5": write_hdf5, ".h5": write_hdf5, ".npz": write_npz}
+    if out.suffix not in writers:
+        raise DataError(f"{out} has the ending '{out.suffix}'; wanted {', '.join(writers)}.")
+    if out.exists():
+        raise DataError(f"{out} exists already. Delete it first, or choose another name.")
+    return writers[out.suffix]
+
+
+def _wrote(dataset: Dataset, out: Path, json: bool) -> int:
+    if json:
+        print_json({"path": str(out), "rows": len(dataset), "hash": dataset.hash})
+    else:
+        print(f"{len(dataset):,} rows in {len(dataset.episode_ends):,} episodes written to {out}")
+    return 0
+
+
+COMMANDS: dict[str, Callable[..., int]] = {
+    "data list": list_names,
+    "data info": info,
+    "data check": check,
+    "data download": download,
+    "data convert": convert,
+    "data collect": collect,
+}

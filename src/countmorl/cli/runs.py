@@ -1,0 +1,112 @@
+"""Commands on run folders and on the installation: resume, evaluate, doctor, demo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from tyro.conf import Positional
+
+from countmorl.cli.output import points, print_json, print_pairs
+from countmorl.cli.train import finish
+from countmorl.demo import demo as run_demo
+from countmorl.doctor import examine
+from countmorl.envs.simulate import evaluate as play
+from countmorl.errors import ConfigError
+from countmorl.policy import Policy
+from countmorl.training.train import resume as go_on
+
+RunFolder = Annotated[Positional[Path], tyro.conf.arg(metavar="RUN")]
+
+
+def resume(run: RunFolder, data: str | None = None, json: bool = False) -> int:
+    """Go on with a stopped run; the result is the same, bit for bit, as if it never stopped.
+
+    Args:
+        run: The run's folder.
+        data: The dataset, where it has moved; its contents must be the same.
+        json: Print a JSON summary at the end.
+    """
+    return finish(lambda: go_on(run, data=data), json)
+
+
+def evaluate(
+    run: RunFolder,
+    task: str | None = None,
+    episodes: int = 10,
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """Play episodes with a run's policy, acting by its mean, and print its score.
+
+    Args:
+        run: A run's folder, or a policy.safetensors file.
+        task: Task or Gymnasium id; default: the one the policy was trained for.
+        episodes: Episodes to play.
+        seed: Seed of the episodes.
+        json: Print JSON.
+    """
+    policy = Policy.load(run)
+    name = task or policy.info.get("task")
+    if not name:
+        raise ConfigError(
+            f"{run} was trained on data without a known environment. Name one with --task."
+        )
+    result = play(policy, name, episodes=episodes, seed=seed)
+    values = result.as_dict()
+    if json:
+        print_json({"run": str(run), "task": result.task.name, "seed": seed, **values})
+        return 0
+    print_pairs(
+        {
+            "task": f"{result.task.name} ({result.task.env_id})",
+            "return": f"{values['return']:.1f} ± {values['return_std']:.1f}",
+            "score": points(values["score"], values["score_std"]),
+            "length": f"{values['length']:.1f}",
+            "episodes": str(values["episodes"]),
+        }
+    )
+    return 0
+
+
+def doctor(json: bool = False) -> int:
+    """Say what is installed, where caches lie, and whether a small training works here.
+
+    Args:
+        json: Print JSON.
+    """
+    report = examine()
+    if json:
+        print_json(report)
+    else:
+        for title, pairs in report.items():
+            if isinstance(pairs, dict):
+                print(f"{title}:")
+                print_pairs({f"  {name}": value for name, value in pairs.items()})
+        print("Everything works." if report["ok"] else "Something is broken; see above.")
+    return 0 if report["ok"] else 1
+
+
+def demo(out: Path = Path("runs/demo"), json: bool = False) -> int:
+    """Train on data that needs no download, and compare with the policy that made it.
+
+    Args:
+        out: Folder for the dataset and the run; an earlier demo there is replaced.
+        json: Print JSON on the last line.
+    """
+    result = run_demo(out)
+    if json:
+        print_json(result)
+    else:
+        print_pairs(result)
+    return 0
+
+
+COMMANDS: dict[str, Callable[..., int]] = {
+    "resume": resume,
+    "evaluate": evaluate,
+    "doctor": doctor,
+    "demo": demo,
+}

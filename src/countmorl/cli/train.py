@@ -1,0 +1,86 @@
+"""`countmorl train ALGORITHM DATA`: one command an algorithm, its config is its options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from tyro.conf import Positional
+
+from countmorl.algorithms import ALGORITHMS
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.cli.output import print_json
+from countmorl.runs import Run
+from countmorl.training.loop import Interrupted
+from countmorl.training.options import DataOptions, RunOptions
+from countmorl.training.train import train
+
+Flat = tyro.conf.arg(name="")
+
+
+def _command(algorithm: type[AbstractAlgorithm]) -> Callable[..., int]:
+    def command(
+        data: Annotated[Positional[str], tyro.conf.arg(metavar="DATA")],
+        config: Any,
+        data_options: Annotated[DataOptions, Flat],
+        options: Annotated[RunOptions, Flat],
+        out: Path | None = None,
+        json: bool = False,
+    ) -> int:
+        return finish(
+            lambda: train(config, data, out=out, data_options=data_options, options=options), json
+        )
+
+    command.__annotations__["config"] = Annotated[algorithm, Flat]
+    command.__doc__ = f"""{algorithm.__doc__}
+
+    Args:
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        out: Folder of the run; default runs/ALGORITHM-DATA-seedN.
+        json: Print a JSON summary at the end; progress goes to standard error.
+    """
+    return command
+
+
+def finish(work: Callable[[], Run], json: bool) -> int:
+    """Do the work, then say how it ended and where it lies."""
+    try:
+        run = work()
+    except Interrupted as stop:
+        print(f"{stop} Go on with: countmorl resume {stop.run.path}", file=sys.stderr)
+        return 130
+    summary = summarize(run)
+    if json:
+        print_json(summary)
+        return 0
+    if summary["score"] is not None:
+        print(f"Last score {summary['score']:.1f} ± {summary['score_std']:.1f} (normalised).")
+    elif summary["return"] is not None:
+        print(f"Last return {summary['return']:.1f} ± {summary['return_std']:.1f}.")
+    else:
+        print("Not simulated: no environment is known for this dataset (--task names one).")
+    print(f"Run: {run.path}\nPolicy: {run.policy_path}")
+    return 0
+
+
+def summarize(run: Run) -> dict[str, Any]:
+    """Return the last metrics and the last evaluation of a run."""
+    metrics = run.metrics()
+    judged = [record for record in metrics if "return" in record]
+    last = judged[-1] if judged else {}
+    keys = ("return", "return_std", "score", "score_std")
+    return {
+        "run": str(run.path),
+        "policy": str(run.policy_path),
+        "epoch": metrics[-1]["epoch"] if metrics else 0,
+        "evaluated_epoch": last.get("epoch"),
+        **{key: last.get(key) for key in keys},
+    }
+
+
+COMMANDS: dict[str, Callable[..., int]] = {
+    f"train {name}": _command(algorithm) for name, algorithm in ALGORITHMS.items()
+}

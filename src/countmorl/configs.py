@@ -1,0 +1,65 @@
+"""Config dataclasses to JSON and back. Unknown keys and wrong types are errors."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from countmorl.errors import ConfigError, did_you_mean
+
+T = TypeVar("T")
+
+
+def to_json(config: Any) -> dict[str, Any]:
+    """Return a config dataclass as JSON-able values."""
+    return asdict(config)
+
+
+def from_json(cls: type[T], values: Any) -> T:
+    """Rebuild a config dataclass; what does not fit is a `ConfigError` that names the field."""
+    if not isinstance(values, dict):
+        raise ConfigError(f"The config of {cls.__name__} must be a table, got {values!r}.")
+    hints = get_type_hints(cls)
+    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    for key in values:
+        if key not in names:
+            raise ConfigError(
+                f"{cls.__name__} has no setting '{key}'.{did_you_mean(key, names)} "
+                f"It has: {', '.join(names)}."
+            )
+    return cls(**{key: _value(key, hints[key], value) for key, value in values.items()})
+
+
+def _value(key: str, hint: Any, value: Any) -> Any:
+    if is_dataclass(hint) and isinstance(hint, type):
+        return from_json(hint, value)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        fitting = [option for option in inner if _fits(option, value)]
+        return _value(key, fitting[0], value) if fitting else _refuse(key, hint, value)
+    if not _fits(hint, value):
+        _refuse(key, hint, value)
+    if origin is tuple:
+        return tuple(_value(key, inner[0], item) for item in value)
+    return float(value) if hint is float else value
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is type(None) or hint is None:
+        return value is None
+    if origin is Literal:
+        return value in inner
+    if origin is tuple:
+        return isinstance(value, (list, tuple)) and all(_fits(inner[0], item) for item in value)
+    if isinstance(value, bool):
+        return hint is bool
+    if hint is float:
+        return isinstance(value, (int, float))
+    return isinstance(value, hint)
+
+
+def _refuse(key: str, hint: Any, value: Any) -> Any:
+    wanted = getattr(hint, "__name__", str(hint)) if get_origin(hint) is None else str(hint)
+    raise ConfigError(f"`{key}` must be {wanted.replace('typing.', '')}, got {value!r}.")

@@ -1,0 +1,1 @@
+"""The data border: everything that enters is checked here once, then trusted."""

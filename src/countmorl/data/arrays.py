@@ -1,0 +1,62 @@
+"""Arrays in memory and NPZ files, never with pickle."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from countmorl.data.dataset import Dataset
+from countmorl.data.fields import ALIASES, Fields
+from countmorl.envs.tasks import Task, task_of_file
+from countmorl.errors import DataError
+from countmorl.files import atomic
+
+KEYS = {name for names in ALIASES.values() for name in names}
+
+
+def read_mapping(
+    arrays: Mapping[str, np.ndarray], *, name: str = "arrays", task: Task | None = None
+) -> Fields:
+    """Take arrays by name; unknown names are errors, so that a typing slip is not lost."""
+    unknown = sorted(set(arrays) - KEYS)
+    if unknown:
+        raise DataError(
+            f"'{name}' holds unknown arrays: {', '.join(unknown)}. Known: "
+            f"{', '.join(names[0] for names in ALIASES.values())} (or D4RL's names)."
+        )
+    return Fields.of(dict(arrays), name=name, task=task)
+
+
+def read_npz(path: Path, *, task: Task | None = None) -> Fields:
+    """Read an NPZ file; arrays of objects, which need pickle, are refused."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if size > memory:
+            raise DataError(f"{path} unpacks to {size / 1e9:,.0f} GB, more than the memory here.")
+        with np.load(path, allow_pickle=False) as file:
+            found = {key: file[key] for key in file.files if key in KEYS}
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}.") from error
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"{path} is not a readable NPZ file of plain arrays: {error}. Write it with "
+            "numpy.savez and no objects."
+        ) from error
+    if task is None and "observations" in found and "actions" in found:
+        dims = (found["observations"].shape[-1], found["actions"].shape[-1])
+        task = task_of_file(path.stem, dims)
+    return Fields.of(found, name=path.stem, task=task)
+
+
+def write_npz(dataset: Dataset, path: Path) -> None:
+    """Write a dataset as compressed NPZ, atomically."""
+    with atomic(path) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, **dataset.arrays)

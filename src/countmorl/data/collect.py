@@ -1,0 +1,59 @@
+"""Collect a dataset: roll a policy in an environment and keep every step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from countmorl.data.dataset import Dataset
+from countmorl.data.fields import Fields
+from countmorl.envs.simulate import check_fit, make_env, record
+from countmorl.envs.tasks import Task
+from countmorl.errors import ConfigError
+from countmorl.policy import Policy
+from countmorl.progress import count_progress
+
+COLUMNS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
+
+
+def collect(
+    task: Task,
+    policy: Policy | None = None,
+    *,
+    rows: int,
+    seed: int = 0,
+    deterministic: bool = False,
+    name: str | None = None,
+) -> Dataset:
+    """Record `rows` steps of `policy` (uniformly random actions without one)."""
+    if rows < 1:
+        raise ConfigError(f"`rows` must be at least 1, got {rows}.")
+    env = make_env(task.env_id)
+    space = env.action_space
+    if not np.isfinite(space.low).all() or not np.isfinite(space.high).all():
+        raise ConfigError(f"The actions of {task.env_id} are unbounded; wanted finite bounds.")
+    rng = np.random.default_rng(seed)
+    if policy is not None:
+        check_fit(policy, env, task)
+
+    def act(obs: np.ndarray) -> np.ndarray:
+        if policy is None:
+            return rng.uniform(space.low, space.high).astype(np.float32)
+        return policy.act(obs, rng=None if deterministic else rng)
+
+    obs_dim, action_dim = env.observation_space.shape[0], space.shape[0]
+    shapes = ((obs_dim,), (action_dim,), (), (obs_dim,), (), ())
+    types = (np.float32,) * 4 + (bool,) * 2
+    table = {
+        key: np.empty((rows, *shape), dtype)
+        for key, shape, dtype in zip(COLUMNS, shapes, types, strict=True)
+    }
+    label = name or f"{task.name}-{'policy' if policy else 'random'}"
+    with count_progress(f"collecting {label}", rows) as tell:
+        for row, step in enumerate(record(act, env, rows=rows, seed=seed)):
+            for key, value in zip(COLUMNS, step, strict=True):
+                table[key][row] = value
+            if row % 1000 == 999:
+                tell(1000)
+    env.close()
+    bounds = {"action_low": space.low, "action_high": space.high}
+    return Dataset.of(Fields.of({**table, **bounds}, name=label, task=task))

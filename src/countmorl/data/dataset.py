@@ -1,0 +1,225 @@
+"""`Dataset`: logged transitions, checked once when made, then trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from countmorl.data.fields import Fields
+from countmorl.envs.tasks import Task, mean_and_spread
+from countmorl.errors import DataError
+from countmorl.files import digest
+from countmorl.types import Transition
+
+Rows = Literal["all", "critic", "model"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dataset:
+    """Logged transitions of one task, in the order they happened.
+
+    Make one with `countmorl.load` or `Dataset.of`; both check it. Arrays are float32, flags bool.
+    """
+
+    obs: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    next_obs: np.ndarray
+    terminated: np.ndarray
+    """The task itself ended here (a fall, a goal)."""
+    truncated: np.ndarray
+    """The episode was cut here, by a time limit or by whoever logged it; never a termination."""
+    next_known: np.ndarray
+    """False where the log holds no next observation; such rows never train a model."""
+    episode_ends: np.ndarray
+    """Index of each episode's last row; the last episode may be unfinished."""
+    action_low: np.ndarray
+    action_high: np.ndarray
+    name: str
+    task: Task | None = None
+
+    @classmethod
+    def of(cls, fields: Fields) -> Dataset:
+        """Check raw fields and make a dataset of them; a `DataError` says what is wrong."""
+        fields.check_finite()
+        next_obs, known = fields.next_or_shifted()
+        low, high = fields.action_bounds()
+        return cls(
+            obs=fields.obs,
+            action=fields.action,
+            reward=fields.reward,
+            next_obs=next_obs,
+            terminated=fields.terminated,
+            truncated=fields.truncated,
+            next_known=known,
+            episode_ends=fields.episode_ends,
+            action_low=low,
+            action_high=high,
+            name=fields.name,
+            task=fields.task,
+        )
+
+    def __len__(self) -> int:
+        return len(self.reward)
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}, {len(self):,} rows, {len(self.episode_ends):,} episodes, "
+            f"obs {self.obs_dim}, action {self.action_dim})"
+        )
+
+    @property
+    def obs_dim(self) -> int:
+        """Numbers in one observation."""
+        return self.obs.shape[1]
+
+    @property
+    def action_dim(self) -> int:
+        """Numbers in one action."""
+        return self.action.shape[1]
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Every array by name."""
+        names = [k for k, v in vars(self).items() if isinstance(v, np.ndarray)]
+        return {name: getattr(self, name) for name in names}
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the contents, whatever file or name they came from."""
+        return digest(self.arrays)
+
+    def with_task(self, task: Task | None) -> Dataset:
+        """Return the same data with another task to be judged on."""
+        if task and task.dims and task.dims != (self.obs_dim, self.action_dim):
+            raise DataError(
+                f"Task '{task.name}' has {task.dims[0]} observation and {task.dims[1]} action "
+                f"numbers, but '{self.name}' has {self.obs_dim} and {self.action_dim}. "
+                "Give the task the data was logged on, or none."
+            )
+        return replace(self, task=task)
+
+    def first(self, rows: int) -> Dataset:
+        """Return the first `rows` rows; the last episode may then be unfinished."""
+        if rows < 1:
+            raise DataError(f"`rows` must be at least 1, got {rows}.")
+        if rows >= len(self):
+            return self
+        ends = self.episode_ends[self.episode_ends < rows]
+        if not len(ends) or ends[-1] != rows - 1:
+            ends = np.append(ends, rows - 1)
+        bounds = ("episode_ends", "action_low", "action_high")
+        cut = {k: v[:rows] for k, v in self.arrays.items() if k not in bounds}
+        return replace(self, episode_ends=ends, name=f"{self.name}[:{rows}]", **cut)
+
+    def transitions(self, rows: Rows = "all") -> Transition:
+        """Return steps with actions scaled to [-1, 1], for whom they are good.
+
+        `all` for imitation; `critic` where the next observation is known or not needed because
+        the task ended; `model` only where it is known.
+        """
+        keep = {
+            "all": np.ones_like(self.next_known),
+            "critic": self.next_known | self.terminated,
+            "model": self.next_known,
+        }[rows]
+        if not keep.any():
+            raise DataError(
+                f"'{self.name}' has no row whose next observation is known, so nothing but "
+                "imitation can learn from it."
+            )
+        step = Transition(self.obs, self.scaled_action, self.reward, self.next_obs, self.terminated)
+        return step if keep.all() else Transition(*(field[keep] for field in step))
+
+    @property
+    def scaled_action(self) -> np.ndarray:
+        """Actions mapped from their bounds to [-1, 1]."""
+        if (self.action_low == -1).all() and (self.action_high == 1).all():
+            return self.action
+        span = self.action_high - self.action_low
+        return (2 * (self.action - self.action_low) / span - 1).astype(np.float32)
+
+    @cached_property
+    def returns(self) -> np.ndarray:
+        """Undiscounted return of each finished episode (of the unfinished one if it is alone)."""
+        totals = np.cumsum(self.reward, dtype=np.float64)[self.episode_ends]
+        return np.diff(totals, prepend=0.0)[self._finished]
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Number of steps of each finished episode (of the unfinished one if it is alone)."""
+        return np.diff(self.episode_ends, prepend=-1)[self._finished]
+
+    @property
+    def _finished(self) -> np.ndarray:
+        finished = (self.terminated | self.truncated)[self.episode_ends]
+        return finished if finished.any() else np.ones_like(finished)
+
+    def card(self) -> dict[str, Any]:
+        """Summarise the dataset: sizes, episodes, behaviour, ranges, hash."""
+        mean, spread = mean_and_spread(self.returns)
+        low, high = float(self.returns.min()), float(self.returns.max())
+        score = self.task.score(mean) if self.task else None
+        score_spread = self.task.score_spread(spread) if self.task else None
+        lengths = self.lengths
+        return {
+            "name": self.name,
+            "rows": len(self),
+            "episodes": len(self.episode_ends),
+            "finished_episodes": len(self.returns),
+            "obs_dim": self.obs_dim,
+            "action_dim": self.action_dim,
+            "task": self.task.name if self.task else None,
+            "env": self.task.env_id if self.task else None,
+            "terminated": int(self.terminated.sum()),
+            "truncated": int(self.truncated.sum()),
+            "next_unknown": int((~self.next_known).sum()),
+            "length": {
+                "mean": float(lengths.mean()),
+                "min": int(lengths.min()),
+                "max": int(lengths.max()),
+            },
+            "return": {"mean": mean, "std": spread, "min": low, "max": high},
+            "score": {"mean": score, "std": score_spread},
+            "obs_range": _ranges(self.obs),
+            "action_range": _ranges(self.action),
+            "action_bounds": {
+                "low": self.action_low.tolist(),
+                "high": self.action_high.tolist(),
+            },
+            "reward_range": _ranges(self.reward[:, None]),
+            "hash": self.hash,
+        }
+
+
+def _ranges(values: np.ndarray) -> dict[str, list[float]]:
+    return {
+        "low": values.min(axis=0).tolist(),
+        "high": values.max(axis=0).tolist(),
+        "mean": values.mean(axis=0, dtype=np.float64).tolist(),
+        "std": values.std(axis=0, dtype=np.float64).tolist(),
+    }
+
+
+def concatenate(parts: Mapping[str, Dataset], name: str) -> Dataset:
+    """Join datasets of one task, one after the other."""
+    datasets = list(parts.values())
+    first = datasets[0]
+    for other_name, other in parts.items():
+        if (other.obs_dim, other.action_dim) != (first.obs_dim, first.action_dim):
+            raise DataError(
+                f"'{other_name}' has other sizes than '{first.name}'; cannot join them."
+            )
+    starts = np.cumsum([0, *(len(part) for part in datasets[:-1])])
+    columns = {
+        key: np.concatenate([part.arrays[key] for part in datasets])
+        for key in ("obs", "action", "reward", "next_obs", "terminated", "truncated", "next_known")
+    }
+    ends = np.concatenate([d.episode_ends + s for d, s in zip(datasets, starts, strict=True)])
+    low = np.minimum.reduce([part.action_low for part in datasets])
+    high = np.maximum.reduce([part.action_high for part in datasets])
+    return replace(first, name=name, episode_ends=ends, action_low=low, action_high=high, **columns)

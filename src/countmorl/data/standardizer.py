@@ -1,0 +1,35 @@
+"""`Standardizer`: the one place where a shift and a scale are learned and applied."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+
+class Standardizer(eqx.Module):
+    """(x - mean) / std per column, with a scale that is never zero."""
+
+    mean: Float[Array, " columns"]
+    std: Float[Array, " columns"]
+
+    @classmethod
+    def fit(cls, values: np.ndarray, *, margin: float = 0.0) -> Standardizer:
+        """Learn mean and std of the columns; `margin` is added to std. Constant columns keep 1."""
+        mean = values.mean(axis=0, dtype=np.float64)
+        std = values.std(axis=0, dtype=np.float64)
+        std = np.where(std < 1e-12, 1.0, std + margin)
+        return cls(jnp.asarray(mean, jnp.float32), jnp.asarray(std, jnp.float32))
+
+    @classmethod
+    def identity(cls, columns: int) -> Standardizer:
+        """Change nothing."""
+        return cls(jnp.zeros(columns), jnp.ones(columns))
+
+    def __call__(self, x: Float[Array, "*batch columns"]) -> Float[Array, "*batch columns"]:
+        return (x - self.mean) / self.std
+
+    def invert(self, x: Float[Array, "*batch columns"]) -> Float[Array, "*batch columns"]:
+        """Undo `__call__`."""
+        return x * self.std + self.mean

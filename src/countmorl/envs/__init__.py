@@ -1,0 +1,1 @@
+"""The tasks that policies are judged on."""

@@ -1,0 +1,107 @@
+"""One table of tasks: environment, horizon, termination, reference scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from countmorl.errors import ConfigError, did_you_mean
+from countmorl.extras import installed, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """An environment to judge policies on, known by its Gymnasium id."""
+
+    name: str
+    env_id: str
+    horizon: int | None = None
+    """Steps after which an episode is cut (a time limit, not a termination)."""
+    termination: str | None = None
+    """Name of a function in `countmorl.envs.terminations`, where the rule is known."""
+    reference: tuple[float, float] | None = None
+    """Returns that count as 0 and as 100 points; D4RL's random and expert policies."""
+    dims: tuple[int, int] | None = None
+    """Sizes of an observation and of an action."""
+
+    def score(self, mean_return: float) -> float | None:
+        """100 (R - low) / (high - low), the normalised score, where references are known."""
+        if self.reference is None:
+            return None
+        low, high = self.reference
+        return 100.0 * (mean_return - low) / (high - low)
+
+    def score_spread(self, spread: float) -> float | None:
+        """Scale a standard deviation of returns to points. A spread is scaled, never shifted."""
+        if self.reference is None:
+            return None
+        low, high = self.reference
+        return 100.0 * spread / (high - low)
+
+    def available(self) -> bool:
+        """Tell whether the packages that simulate this task are installed."""
+        return installed("gymnasium") and (not self.uses_mujoco or installed("mujoco"))
+
+    @property
+    def uses_mujoco(self) -> bool:
+        """Whether the environment is one of the MuJoCo tasks of the table."""
+        return self.env_id in {task.env_id for task in TASKS.values()}
+
+
+def _locomotion(
+    name: str, env: str, termination: str, dims: tuple[int, int], low: float, high: float
+) -> list[Task]:
+    """D4RL data is judged on the -v4 environments, Minari data on -v5, which has no reference."""
+    shared = {"horizon": 1000, "termination": termination, "dims": dims}
+    return [
+        Task(name=name, env_id=f"{env}-v4", reference=(low, high), **shared),
+        Task(name=f"{name}-v5", env_id=f"{env}-v5", **shared),
+    ]
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in [
+        *_locomotion("halfcheetah", "HalfCheetah", "never", (17, 6), -280.178953, 12135.0),
+        *_locomotion("hopper", "Hopper", "hopper", (11, 3), -20.272305, 3234.3),
+        *_locomotion("walker2d", "Walker2d", "walker2d", (17, 6), 1.629008, 4592.3),
+    ]
+}
+
+
+def find_task(name: str) -> Task:
+    """Return the task of that name or Gymnasium id; any registered id will do."""
+    for task in TASKS.values():
+        if name in (task.name, task.env_id):
+            return task
+    known = [*TASKS, *(task.env_id for task in TASKS.values())]
+    if not installed("gymnasium"):
+        raise ConfigError(
+            f"No task named '{name}'.{did_you_mean(name, known)} Known without Gymnasium: "
+            f'{", ".join(TASKS)}. For others: pip install "countmorl[mujoco]"'
+        )
+    gymnasium = require("gymnasium")
+    try:
+        spec = gymnasium.spec(name)
+    except (gymnasium.error.Error, ModuleNotFoundError, ValueError) as error:
+        hint = did_you_mean(name, [*known, *gymnasium.registry])
+        raise ConfigError(
+            f"No task named '{name}'.{hint} Give one of {', '.join(TASKS)} or any Gymnasium id."
+        ) from error
+    return Task(name=spec.id, env_id=spec.id, horizon=spec.max_episode_steps)
+
+
+def task_of_file(stem: str, dims: tuple[int, int]) -> Task | None:
+    """Recognise a file named like D4RL's (`hopper_medium-v2`) whose sizes fit that task."""
+    for task in TASKS.values():
+        if stem.lower().startswith((f"{task.name}_", f"{task.name}-")) and task.dims == dims:
+            return task
+    return None
+
+
+def mean_and_spread(returns: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of episode returns."""
+    values = np.asarray(returns, np.float64)
+    return float(values.mean()), float(values.std())

@@ -1,0 +1,30 @@
+"""Errors a user can act on. Each message says what was wanted, what was got and what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class CountMorlError(ValueError):
+    """Base of every error that countmorl raises on purpose; the command line prints its message."""
+
+
+class DataError(CountMorlError):
+    """A dataset, or a file that should hold one, cannot be used as it is."""
+
+
+class ConfigError(CountMorlError):
+    """A setting is out of range, or does not fit the dataset."""
+
+
+class RunError(CountMorlError):
+    """A run folder or one of its files is missing, damaged, or belongs to something else."""
+
+
+class MissingExtraError(CountMorlError, ImportError):
+    """An optional package is not installed."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?", or nothing where no choice is close to `word`."""
+    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""

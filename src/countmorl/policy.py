@@ -1,0 +1,146 @@
+"""A trained policy that needs only NumPy: load it, give it observations, get actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from countmorl.errors import DataError, RunError
+from countmorl.files import Arrays, read_arrays, write_arrays
+
+POLICY_FILE = "policy.safetensors"
+Head = Literal["tanh", "tanh_normal"]
+HEADS: tuple[Head, ...] = ("tanh", "tanh_normal")
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Policy:
+    """A ReLU network from observations to actions.
+
+    x = (obs - obs_mean) / obs_std; hidden layers relu(x W + b); a linear last layer. Its output y is
+    squashed into the action bounds: `tanh` gives tanh(y); `tanh_normal` splits y into a mean and a
+    log standard deviation and gives tanh(mean), or a sample where `rng` is passed to `act`.
+    """
+
+    weights: tuple[np.ndarray, ...]
+    biases: tuple[np.ndarray, ...]
+    head: Head
+    obs_mean: np.ndarray
+    obs_std: np.ndarray
+    action_low: np.ndarray
+    action_high: np.ndarray
+    log_std_range: tuple[float, float] = (-20.0, 2.0)
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """Where the policy comes from: algorithm, dataset, task, version."""
+
+    def __post_init__(self) -> None:
+        if problem := self._problem():
+            raise RunError(f"This policy cannot be used: {problem}.")
+
+    @property
+    def obs_dim(self) -> int:
+        """Numbers in one observation."""
+        return len(self.obs_mean)
+
+    @property
+    def action_dim(self) -> int:
+        """Numbers in one action."""
+        return len(self.action_low)
+
+    def act(self, obs: np.ndarray, *, rng: np.random.Generator | None = None) -> np.ndarray:
+        """Return the action for one observation [obs_dim] or a batch [n, obs_dim].
+
+        The action is the policy's mean, squashed; with `rng` it is sampled where the policy is
+        stochastic.
+        """
+        obs = np.asarray(obs, np.float32)
+        if obs.ndim not in (1, 2) or obs.shape[-1] != self.obs_dim:
+            raise DataError(
+                f"The policy wants observations of {self.obs_dim} numbers, [{self.obs_dim}] or "
+                f"[n, {self.obs_dim}], got an array of shape {list(obs.shape)}."
+            )
+        x = (obs - self.obs_mean) / self.obs_std
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            x = np.maximum(x @ weight + bias, 0)
+        y = x @ self.weights[-1] + self.biases[-1]
+        if self.head == "tanh_normal":
+            y, log_std = np.split(y, 2, axis=-1)
+            if rng is not None:
+                noise = rng.standard_normal(y.shape, np.float32)
+                y = y + np.exp(np.clip(log_std, *self.log_std_range)) * noise
+        middle, half = (
+            (self.action_high + self.action_low) / 2,
+            (self.action_high - self.action_low) / 2,
+        )
+        return middle + half * np.tanh(y)
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to one safetensors file, atomically."""
+        arrays: Arrays = {
+            "obs_mean": self.obs_mean,
+            "obs_std": self.obs_std,
+            "action_low": self.action_low,
+            "action_high": self.action_high,
+        }
+        for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            arrays |= {f"weight.{index}": weight, f"bias.{index}": bias}
+        meta = {
+            "kind": "policy",
+            "format": FORMAT,
+            "head": self.head,
+            "layers": len(self.weights),
+            "log_std_range": list(self.log_std_range),
+            "info": dict(self.info),
+        }
+        write_arrays(Path(path), arrays, meta)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy from a run folder or from a `policy.safetensors` file."""
+        path = Path(path)
+        if path.is_dir():
+            path = path / POLICY_FILE
+            if not path.exists():
+                raise RunError(
+                    f"{path.parent} holds no {POLICY_FILE}. Is it a run folder, and has its "
+                    "training saved once?"
+                )
+        arrays, meta = read_arrays(path)
+        if meta.get("kind") != "policy":
+            raise RunError(f"{path} is not a policy; it is a {meta.get('kind', 'unknown')} file.")
+        if meta.get("format") != FORMAT:
+            raise RunError(
+                f"{path} has format {meta.get('format')}, this version reads {FORMAT}. "
+                "Use the version of countmorl that wrote it."
+            )
+        try:
+            return cls(
+                weights=tuple(arrays[f"weight.{i}"] for i in range(meta["layers"])),
+                biases=tuple(arrays[f"bias.{i}"] for i in range(meta["layers"])),
+                head=meta["head"],
+                log_std_range=tuple(meta["log_std_range"]),
+                info=meta["info"],
+                **{k: arrays[k] for k in ("obs_mean", "obs_std", "action_low", "action_high")},
+            )
+        except (KeyError, TypeError) as error:
+            raise RunError(f"{path} is not a complete policy: {error} is missing.") from error
+
+    def _problem(self) -> str | None:
+        arrays = (*self.weights, *self.biases, self.obs_mean, self.obs_std)
+        sizes = [self.obs_dim, *(len(bias) for bias in self.biases)]
+        outputs = self.action_dim * (2 if self.head == "tanh_normal" else 1)
+        if self.head not in HEADS:
+            return f"`head` must be one of {', '.join(HEADS)}, got {self.head!r}"
+        if not self.weights or sizes[-1] != outputs:
+            return f"its last layer has {sizes[-1]} outputs, wanted {outputs}"
+        shapes = [weight.shape for weight in self.weights]
+        if shapes != list(zip(sizes[:-1], sizes[1:], strict=True)):
+            return f"its layers do not fit together: weights {shapes}, sizes {sizes}"
+        if not all(np.isfinite(array).all() for array in arrays):
+            return "it holds numbers that are not finite; the training has diverged"
+        return None

@@ -1,0 +1,1 @@
+"""From a dataset and an algorithm to a run."""

@@ -1,0 +1,44 @@
+"""Settings of a run that have nothing to do with the algorithm."""
+
+from dataclasses import dataclass
+
+from countmorl.algorithms.base import at_least
+from countmorl.data.hdf5 import Mode
+from countmorl.loggers import LoggerName
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """How the dataset is read."""
+
+    task: str | None = None
+    """Task to be judged on: a name such as hopper, or any Gymnasium id. Default: what the dataset
+    says; without one, the policy is trained and not simulated."""
+    rows: int | None = None
+    """Keep only the first rows of the dataset."""
+    mode: Mode = "true"
+    """true: every row, with its true next observation. d4rl-exact: the rows of D4RL's own old
+    loader, to reproduce old numbers."""
+
+    def __post_init__(self) -> None:
+        if self.rows is not None:
+            at_least(self, rows=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How the run is made, judged and saved."""
+
+    seed: int = 0
+    """Seed of everything random. The same seed gives the same run."""
+    eval_every: int = 10
+    """Epochs between evaluations in the task's environment; 0 for none."""
+    eval_episodes: int = 10
+    """Episodes in one evaluation."""
+    save_every: int = 5
+    """Epochs between checkpoints: what a kill can lose at most."""
+    log: tuple[LoggerName, ...] = ()
+    """Send metrics to these as well: tensorboard, wandb, mlflow."""
+
+    def __post_init__(self) -> None:
+        at_least(self, seed=0, eval_every=0, eval_episodes=1, save_every=1)

@@ -1,0 +1,142 @@
+"""`train` and `resume`: from a dataset and an algorithm to a finished run folder."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from countmorl.algorithms import ALGORITHMS, find_algorithm
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.configs import from_json, to_json
+from countmorl.data.dataset import Dataset
+from countmorl.data.sources import Source, load, locate
+from countmorl.errors import ConfigError, RunError
+from countmorl.loggers import check_loggers, make_loggers
+from countmorl.runs import Run
+from countmorl.training.loop import run_stage
+from countmorl.training.options import DataOptions, RunOptions
+from countmorl.training.policy_stage import PolicyStage
+
+PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy")
+
+
+def train(
+    algorithm: AbstractAlgorithm | str,
+    data: Source,
+    *,
+    out: str | Path | None = None,
+    data_options: DataOptions | None = None,
+    options: RunOptions | None = None,
+    quiet: bool = False,
+) -> Run:
+    """Train an algorithm on a dataset; return the run, whose folder holds everything.
+
+    `algorithm` is a config such as `BC(epochs=50)` or a name; `data` is anything `load` takes.
+    """
+    if isinstance(algorithm, str):
+        algorithm = find_algorithm(algorithm)()
+    data_options, options = data_options or DataOptions(), options or RunOptions()
+    name = algorithm_name(algorithm)
+    dataset = _load(data, data_options)
+    check_loggers(options.log)
+    where = Path(out) if out else Path("runs") / f"{name}-{_slug(dataset.name)}-seed{options.seed}"
+    run = Run.create(
+        where,
+        {
+            "algorithm": name,
+            "config": to_json(algorithm),
+            "options": to_json(options),
+            "data": {
+                "source": locate(str(data)) if isinstance(data, (str, Path)) else None,
+                "name": dataset.name,
+                "hash": dataset.hash,
+                "options": to_json(data_options),
+            },
+            "versions": {package: version(package) for package in PACKAGES}
+            | {"python": platform.python_version()},
+        },
+    )
+    return _go(run, algorithm, dataset, options, quiet=quiet)
+
+
+def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) -> Run:
+    """Go on with a stopped run exactly where its last checkpoint is.
+
+    `data` gives the dataset where it has moved or was never a file.
+    """
+    opened = Run.open(run)
+    config = opened.config
+    try:
+        algorithm = from_json(find_algorithm(config["algorithm"]), config["config"])
+        options = from_json(RunOptions, config["options"])
+        data_options = from_json(DataOptions, config["data"]["options"])
+        source, wanted = config["data"]["source"], config["data"]["hash"]
+        made_by = config["versions"]["countmorl"]
+    except (KeyError, TypeError) as error:
+        raise RunError(f"{opened.path}/config.json is incomplete: {error} is missing.") from error
+    if made_by != version("countmorl"):
+        raise RunError(
+            f"{run} was made by countmorl {made_by}, this is {version('countmorl')}: going on would "
+            f'not give the same numbers. Use `pip install "countmorl=={made_by}"`.'
+        )
+    if data is None and source is None:
+        raise RunError(f"{run} was trained on arrays in memory; pass the same ones as `data`.")
+    dataset = _load(data if data is not None else source, data_options)
+    if dataset.hash != wanted:
+        raise RunError(
+            f"The dataset has changed since {run} began: its hash is {dataset.hash[:12]}, not "
+            f"{wanted[:12]}. Bring the old file back (or name it with --data), or start a new run."
+        )
+    return _go(opened, algorithm, dataset, options, quiet=quiet)
+
+
+def algorithm_name(algorithm: AbstractAlgorithm) -> str:
+    """Return the name under which an algorithm's class is known."""
+    for name, cls in ALGORITHMS.items():
+        if type(algorithm) is cls:
+            return name
+    raise ConfigError(
+        f"{type(algorithm).__name__} is not a known algorithm; add it to "
+        "`countmorl.algorithms.ALGORITHMS` first."
+    )
+
+
+def _go(
+    run: Run, algorithm: AbstractAlgorithm, dataset: Dataset, options: RunOptions, *, quiet: bool
+) -> Run:
+    with run.lock():
+        stage = PolicyStage(algorithm, dataset, options, _info(run, dataset))
+        loggers = make_loggers(options.log, run.path, run.config)
+        try:
+            run_stage(
+                stage,
+                run,
+                seed=options.seed,
+                save_every=options.save_every,
+                loggers=loggers,
+                quiet=quiet,
+            )
+        finally:
+            for logger in loggers:
+                logger.close()
+    return run
+
+
+def _info(run: Run, dataset: Dataset) -> dict[str, Any]:
+    config = run.config
+    return {
+        "algorithm": config["algorithm"],
+        "dataset": dataset.name,
+        "task": dataset.task.env_id if dataset.task else None,
+        "countmorl": config["versions"]["countmorl"],
+    }
+
+
+def _load(data: Source, options: DataOptions) -> Dataset:
+    return load(data, task=options.task, mode=options.mode, rows=options.rows)
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in name)

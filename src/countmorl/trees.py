@@ -1,0 +1,18 @@
+"""Operations on whole pytrees of arrays."""
+
+from typing import TypeVar
+
+import jax
+import jax.numpy as jnp
+
+T = TypeVar("T")
+
+
+def take(tree: T, rows: jax.Array) -> T:
+    """Pick the same rows of every leaf."""
+    return jax.tree.map(lambda leaf: leaf[rows], tree)
+
+
+def mean(tree: T) -> T:
+    """Average every leaf over its first axis."""
+    return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), tree)
