@@ -51,7 +51,6 @@ _HOMES = {
     "resume": "training.train",
     "train": "training.train",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
@@ -61,4 +60,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(_HOMES)

@@ -79,7 +79,7 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
     try:
         with safe_open(path, framework="np") as file:
             header = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            arrays = {name: file.get_tensor(name) for name in file.keys()}
     except FileNotFoundError as error:
         raise RunError(f"There is no file {path}.") from error
     except (SafetensorError, OSError, TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +23,9 @@ FORMAT = 1
 class Policy:
     """A ReLU network from observations to actions.
 
-    x = (obs - obs_mean) / obs_std; hidden layers relu(x W + b); a linear last layer. Its output y is
-    squashed into the action bounds: `tanh` gives tanh(y); `tanh_normal` splits y into a mean and a
-    log standard deviation and gives tanh(mean), or a sample where `rng` is passed to `act`.
+    x = (obs - obs_mean) / obs_std; hidden layers relu(x W + b); a linear last layer. Its output y
+    is squashed into the action bounds: `tanh` gives tanh(y); `tanh_normal` splits y into a mean and
+    a log standard deviation and gives tanh(mean), or a sample where `rng` is passed to `act`.
     """
 
     weights: tuple[np.ndarray, ...]
@@ -139,7 +140,7 @@ class Policy:
         if not self.weights or sizes[-1] != outputs:
             return f"its last layer has {sizes[-1]} outputs, wanted {outputs}"
         shapes = [weight.shape for weight in self.weights]
-        if shapes != list(zip(sizes[:-1], sizes[1:], strict=True)):
+        if shapes != list(itertools.pairwise(sizes)):
             return f"its layers do not fit together: weights {shapes}, sizes {sizes}"
         if not all(np.isfinite(array).all() for array in arrays):
             return "it holds numbers that are not finite; the training has diverged"

@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 
 @contextmanager
-def _bar(label: str, done: int, total: int | None, *columns) -> Iterator[Callable[[int], None]]:  # noqa: ANN002
+def _bar(label: str, done: int, total: int | None, *columns) -> Iterator[Callable[[int], None]]:
     console = Console(stderr=True)
     text = TextColumn("{task.description}")
     with Progress(text, *columns, console=console, disable=not console.is_terminal) as bar:

@@ -71,7 +71,7 @@ def _save(response: http.client.HTTPResponse, part: Path, known: D4RLName, have:
         raise DataError(_interrupted(known, part))
 
 
-def _copy(response: http.client.HTTPResponse, file: IO[bytes], tell) -> int:  # noqa: ANN001
+def _copy(response: http.client.HTTPResponse, file: IO[bytes], tell) -> int:
     got = 0
     while chunk := response.read(CHUNK):
         file.write(chunk)

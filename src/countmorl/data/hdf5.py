@@ -56,11 +56,12 @@ def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     try:
         with h5py.File(path, "r") as file:
             # Only plain data of this very file: a link could name any file of this machine.
-            links = {key: file.get(key, getlink=True) for key in file if key in KEYS}
-            plain = [key for key, link in links.items() if type(link) is h5py.HardLink]
-            if len(plain) < len(links):
+            names = [str(key) for key in file if key in KEYS]
+            links = [file.get(name, getlink=True) for name in names]
+            if not all(type(link) is h5py.HardLink for link in links):
                 raise DataError(f"{path} links to other files, which is not allowed in a dataset.")
-            datasets = {key: file[key] for key in plain if isinstance(file[key], h5py.Dataset)}
+            items = {name: file[name] for name in names}
+            datasets = {k: item for k, item in items.items() if isinstance(item, h5py.Dataset)}
             _refuse_unsafe(path, datasets)
             return {k: _read(d) for k, d in datasets.items()}, dict(file.attrs)
     except FileNotFoundError as error:
@@ -79,7 +80,7 @@ def _refuse_unsafe(path: Path, datasets: dict[str, h5py.Dataset]) -> None:
         if dataset.external or dataset.is_virtual:
             raise DataError(f"`{key}` of {path} is stored in another file, which is not allowed.")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    size = sum(dataset.size * 4 for dataset in datasets.values())
+    size = sum((dataset.size or 0) * 4 for dataset in datasets.values())
     if size > memory:
         raise DataError(
             f"{path} holds {size / 1e9:,.0f} GB of numbers, more than the {memory / 1e9:,.0f} GB "

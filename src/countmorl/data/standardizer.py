@@ -28,6 +28,7 @@ class Standardizer(eqx.Module):
         return cls(jnp.zeros(columns), jnp.ones(columns))
 
     def __call__(self, x: Float[Array, "*batch columns"]) -> Float[Array, "*batch columns"]:
+        """Shift and scale one row or any batch of rows."""
         return (x - self.mean) / self.std
 
     def invert(self, x: Float[Array, "*batch columns"]) -> Float[Array, "*batch columns"]:

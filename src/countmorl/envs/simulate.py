@@ -13,7 +13,7 @@ import numpy as np
 
 from countmorl.envs.tasks import Task, find_task, mean_and_spread
 from countmorl.errors import ConfigError, RunError
-from countmorl.extras import require
+from countmorl.extras import installed, require
 from countmorl.policy import Policy
 
 Act = Callable[[np.ndarray], np.ndarray]
@@ -44,6 +44,7 @@ class Evaluation:
 def make_env(env_id: str) -> Any:
     """Make one environment; what is unusable is refused in a sentence."""
     gymnasium = require("gymnasium")
+    _keep_mujoco_quiet()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             # The -v4 environments are old on purpose: D4RL's scores are defined on them.
@@ -60,6 +61,12 @@ def make_env(env_id: str) -> Any:
     if not isinstance(env.action_space, gymnasium.spaces.Box):
         raise ConfigError(f"'{env_id}' has actions {env.action_space}; wanted a vector of numbers.")
     return env
+
+
+def _keep_mujoco_quiet() -> None:
+    """MuJoCo writes every warning to MUJOCO_LOG.TXT in the working folder; keep that clean."""
+    if installed("mujoco"):
+        require("mujoco").set_mju_user_warning(lambda message: None)
 
 
 def evaluate(

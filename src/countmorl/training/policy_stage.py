@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import equinox as eqx
+import jax
 import numpy as np
 
 from countmorl.agents.base import AbstractAgent
@@ -54,14 +56,9 @@ class PolicyStage(AbstractStage[AbstractAgent]):
 
     def policy(self, state: AbstractAgent) -> Policy:
         """Return the policy as it is now, free of JAX."""
-        network = {
-            key: tuple(np.asarray(item) for item in value)
-            if isinstance(value, tuple) and key != "log_std_range"
-            else value
-            if isinstance(value, (str, tuple))
-            else np.asarray(value)
-            for key, value in state.network().items()
-        }
+        network: dict[str, Any] = jax.tree.map(
+            lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, state.network()
+        )
         return Policy(
             **network,
             action_low=self.dataset.action_low,

@@ -78,8 +78,8 @@ def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) 
         raise RunError(f"{opened.path}/config.json is incomplete: {error} is missing.") from error
     if made_by != version("countmorl"):
         raise RunError(
-            f"{run} was made by countmorl {made_by}, this is {version('countmorl')}: going on would "
-            f'not give the same numbers. Use `pip install "countmorl=={made_by}"`.'
+            f"{run} was made by countmorl {made_by}, this is {version('countmorl')}: going on "
+            f'would not give the same numbers. Use `pip install "countmorl=={made_by}"`.'
         )
     if data is None and source is None:
         raise RunError(f"{run} was trained on arrays in memory; pass the same ones as `data`.")

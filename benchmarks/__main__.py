@@ -1,0 +1,34 @@
+"""Run every benchmark (or those named), print a table, write benchmarks/results.json."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from benchmarks import loading
+from benchmarks.measure import Result
+
+SUITES = {"loading": loading.run}
+OUT = Path(__file__).parent / "results.json"
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        print(f"No benchmark named {unknown[0]}. Known: {', '.join(SUITES)}.", file=sys.stderr)
+        return 2
+    results: list[Result] = []
+    for name in names or SUITES:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        results += SUITES[name]()
+    width = max(len(result.name) for result in results)
+    for result in results:
+        limit = f"(limit {result.limit:g})" if result.limit else ""
+        print(f"{result.name:<{width}}  {result.seconds:9.4f} s  {result.ratio:6.2f} x {limit:<12} of {result.ratio_to}")
+    OUT.write_text(json.dumps([result.as_dict() for result in results], indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
