@@ -1,13 +1,14 @@
 """Small networks, as plain pytrees of weights."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from countmorl.types import Key
 
@@ -17,6 +18,19 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "swish": jax.nn.swish,
     "tanh": jnp.tanh,
 }
+
+
+@dataclass(frozen=True)
+class CosineDecay:
+    """A learning rate that falls from `start` to zero along half a cosine over `steps` updates."""
+
+    start: float
+    steps: int
+
+    def __call__(self, step: Int[Array, ""]) -> Float[Array, ""]:
+        """Return the rate at one step; an optax schedule that compares and hashes by its values."""
+        done = jnp.minimum(step, self.steps) / self.steps
+        return self.start * 0.5 * (1 + jnp.cos(jnp.pi * done))
 
 
 class MLP(eqx.Module):
@@ -45,3 +59,32 @@ class MLP(eqx.Module):
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             x = activate(x @ weight + bias)
         return x @ self.weights[-1] + self.biases[-1]
+
+
+class TanhNormal(eqx.Module):
+    """The distribution of tanh(z), z normal with the given mean and log deviation."""
+
+    mean: Float[Array, "*batch action"]
+    log_std: Float[Array, "*batch action"]
+
+    @classmethod
+    def of(cls, outputs: Float[Array, "*batch twice"], log_std_range: tuple[float, float]):
+        """Split a network's outputs into mean and clipped log deviation."""
+        mean, log_std = jnp.split(outputs, 2, axis=-1)
+        return cls(mean, jnp.clip(log_std, *log_std_range))
+
+    def sample(self, *, key: Key) -> tuple[Float[Array, "*batch action"], Float[Array, "*batch"]]:
+        """Draw an action and its log-density.
+
+        log pi(a) = log N(z) - sum log(1 - tanh(z)^2), with
+        log(1 - tanh(z)^2) = 2 (log 2 - z - softplus(-2 z)), which is exact for any z.
+        """
+        noise = jr.normal(key, self.mean.shape)
+        z = self.mean + jnp.exp(self.log_std) * noise
+        gauss = -0.5 * (jnp.square(noise) + jnp.log(2 * jnp.pi)) - self.log_std
+        squash = 2 * (jnp.log(2.0) - z - jax.nn.softplus(-2 * z))
+        return jnp.tanh(z), jnp.sum(gauss - squash, axis=-1)
+
+    def mode(self) -> Float[Array, "*batch action"]:
+        """The squashed mean."""
+        return jnp.tanh(self.mean)

@@ -4,6 +4,7 @@ config.json         the whole config, versions, the dataset's source and hash
 metrics.jsonl       one line an epoch; the same bytes for the same run on the same machine
 timing.jsonl        one line an epoch: seconds, updates per second (never the same twice)
 checkpoint.safetensors   everything needed to go on exactly
+stages/NAME.safetensors  what a finished stage left: the model, the codes
 policy.safetensors       the policy, for `countmorl.Policy.load`
 """
 
@@ -112,12 +113,33 @@ class Run:
             file.flush()
             os.fsync(file.fileno())
 
+    @property
+    def metrics_size(self) -> int:
+        """How many bytes of metrics there are."""
+        return self.metrics_path.stat().st_size if self.metrics_path.exists() else 0
+
+    def result_path(self, stage: str) -> Path:
+        """Where a finished stage's result lies."""
+        return self.path / "stages" / f"{stage}.safetensors"
+
+    def save_result(self, stage: str, arrays: Arrays, **meta: Any) -> None:
+        """Keep what a finished stage leaves behind."""
+        about = {"kind": "result", "stage": stage, "metrics_size": self.metrics_size, **meta}
+        write_arrays(self.result_path(stage), arrays, about)
+
+    def load_result(self, stage: str) -> tuple[Arrays, dict[str, Any]] | None:
+        """Return a finished stage's result, or nothing where it is not finished."""
+        if not self.result_path(stage).exists():
+            return None
+        arrays, meta = read_arrays(self.result_path(stage))
+        if meta.get("kind") != "result" or meta.get("stage") != stage:
+            raise RunError(f"{self.result_path(stage)} is not the result of stage {stage}.")
+        return arrays, meta
+
     def save_checkpoint(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Replace the checkpoint; it remembers how long the metrics were at this moment."""
-        size = self.metrics_path.stat().st_size if self.metrics_path.exists() else 0
-        write_arrays(
-            self.checkpoint_path, arrays, {"kind": "checkpoint", "metrics_size": size, **meta}
-        )
+        about = {"kind": "checkpoint", "metrics_size": self.metrics_size, **meta}
+        write_arrays(self.checkpoint_path, arrays, about)
 
     def load_checkpoint(self) -> tuple[Arrays, dict[str, Any]] | None:
         """Return the checkpoint, or nothing where the run was stopped before its first."""
@@ -130,7 +152,7 @@ class Run:
 
     def rewind(self, metrics_size: int) -> None:
         """Cut the metrics back to where the checkpoint was taken."""
-        size = self.metrics_path.stat().st_size if self.metrics_path.exists() else 0
+        size = self.metrics_size
         if size < metrics_size:
             raise RunError(
                 f"{self.metrics_path} is shorter than when the checkpoint was saved, so the run "

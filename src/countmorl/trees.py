@@ -16,3 +16,13 @@ def take(tree: T, rows: jax.Array) -> T:
 def mean(tree: T) -> T:
     """Average every leaf over its first axis."""
     return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), tree)
+
+
+def polyak(old: T, new: T, share: float) -> T:
+    """Move every leaf of `old` by `share` towards `new`: (1 - share) old + share new."""
+    return jax.tree.map(lambda a, b: a + share * (b - a), old, new)
+
+
+def concat(first: T, second: T) -> T:
+    """Join every leaf along its first axis."""
+    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), first, second)

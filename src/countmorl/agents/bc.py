@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.data.standardizer import Standardizer
-from countmorl.nets import MLP
+from countmorl.nets import MLP, CosineDecay
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -20,7 +20,7 @@ class BCAgent(AbstractAgent):
     actor: MLP
     standardizer: Standardizer
     opt_state: optax.OptState
-    learning_rate: float = eqx.field(static=True)
+    schedule: CosineDecay = eqx.field(static=True)
 
     @classmethod
     def make(
@@ -28,12 +28,13 @@ class BCAgent(AbstractAgent):
         standardizer: Standardizer,
         sizes: tuple[int, ...],
         *,
-        learning_rate: float,
+        schedule: CosineDecay,
         key: Key,
     ) -> "BCAgent":
         """Start with random weights; `sizes` runs from the observation to the action."""
         actor = MLP.make(sizes, key=key)
-        return cls(actor, standardizer, optax.adam(learning_rate).init(actor), learning_rate)  # type: ignore[arg-type]
+        opt_state = optax.adam(schedule).init(actor)  # type: ignore[arg-type]
+        return cls(actor, standardizer, opt_state, schedule)
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """One step of Adam on mean((tanh(net(obs)) - action)^2)."""
@@ -42,7 +43,7 @@ class BCAgent(AbstractAgent):
             return jnp.mean(jnp.square(self._forward(actor, batch.obs) - batch.action))
 
         value, gradient = jax.value_and_grad(loss)(self.actor)
-        optimizer = optax.adam(self.learning_rate)
+        optimizer = optax.adam(self.schedule)
         change, opt_state = optimizer.update(gradient, self.opt_state)
         actor = optax.apply_updates(self.actor, change)  # type: ignore[arg-type]
         new = eqx.tree_at(lambda agent: (agent.actor, agent.opt_state), self, (actor, opt_state))

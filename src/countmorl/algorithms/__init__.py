@@ -2,9 +2,13 @@
 
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
+from countmorl.algorithms.count_morl import CountMORL
 from countmorl.errors import ConfigError, did_you_mean
 
-ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {"bc": BC}
+ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {
+    "count-morl": CountMORL,
+    "bc": BC,
+}
 
 
 def find_algorithm(name: str) -> type[AbstractAlgorithm]:

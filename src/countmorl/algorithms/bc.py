@@ -4,8 +4,9 @@ The floor that every other method has to beat. It minimises the mean squared err
 tanh(net(obs)) and the logged action (Pomerleau, "ALVINN", NeurIPS 1988; constants as in CORL,
 Tarasov et al., 2022).
 
-Differences from CORL: batches are drawn with replacement; the default is 100,000 updates, not a
-million, since the error has long settled by then.
+Differences from CORL: the learning rate falls to zero along half a cosine, and 50,000 updates are
+made instead of a million. With a constant rate the score of the last policy is a matter of luck
+(27 to 88 points between evaluations on the hopper-medium recipe data; 77 to 91 with the decay).
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from countmorl.agents.bc import BCAgent
 from countmorl.algorithms.base import AbstractAlgorithm, layer_sizes, positive
 from countmorl.data.dataset import Dataset, Rows
 from countmorl.data.standardizer import Standardizer
+from countmorl.nets import CosineDecay
 from countmorl.types import Key
 
 
@@ -24,10 +26,12 @@ class BC(AbstractAlgorithm):
 
     rows: ClassVar[Rows] = "all"
 
+    epochs: int = 50
+    """Epochs of training; metrics are written after each."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer."""
     learning_rate: float = 3e-4
-    """Step size of Adam."""
+    """Step size of Adam at the start; it falls to zero along half a cosine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,4 +42,5 @@ class BC(AbstractAlgorithm):
         """A policy network on standardised observations."""
         standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
         sizes = (dataset.obs_dim, *self.hidden, dataset.action_dim)
-        return BCAgent.make(standardizer, sizes, learning_rate=self.learning_rate, key=key)
+        schedule = CosineDecay(self.learning_rate, self.epochs * self.updates)
+        return BCAgent.make(standardizer, sizes, schedule=schedule, key=key)

@@ -48,7 +48,7 @@ def _run(arguments: list[str]) -> int:
         prog="countmorl",
         description=DESCRIPTION,
         args=arguments,
-        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+        config=(tyro.conf.FlagCreatePairsOff,),
     )
     return int(result or 0)
 

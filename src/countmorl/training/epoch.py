@@ -1,4 +1,4 @@
-"""The compiled epoch: the only place where gradient steps happen."""
+"""The compiled epoch: a rollout in the model where there is one, then gradient steps."""
 
 import equinox as eqx
 import jax
@@ -7,7 +7,20 @@ import jax.random as jr
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
+from countmorl.data.buffer import RingBuffer
+from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.types import Key, Metrics, Transition
+
+
+class Imagination(eqx.Module):
+    """How much is imagined: the model, the rollout's sizes, the model's share of a batch."""
+
+    model: PenalizedModel
+    horizon: int = eqx.field(static=True)
+    branches: int = eqx.field(static=True)
+    """Rollouts begun in one epoch (B)."""
+    rows: int = eqx.field(static=True)
+    """Rows of a batch that come from the model."""
 
 
 class Frozen(eqx.Module):
@@ -16,22 +29,57 @@ class Frozen(eqx.Module):
     data: Transition
     updates: int = eqx.field(static=True)
     batch: int = eqx.field(static=True)
+    imagination: Imagination | None = None
+
+
+class PolicyState(eqx.Module):
+    """What an epoch changes."""
+
+    agent: AbstractAgent
+    buffer: RingBuffer | None
 
 
 @eqx.filter_jit(donate="all-except-first")
-def epoch(frozen: Frozen, agent: AbstractAgent, key: Key) -> tuple[AbstractAgent, Metrics]:
-    """`updates` steps of the agent on random batches; metrics are averaged over them."""
-    rows = len(frozen.data.reward)
+def epoch(frozen: Frozen, state: PolicyState, key: Key) -> tuple[PolicyState, Metrics]:
+    """One rollout into the buffer, then `updates` steps of the agent on mixed batches.
+
+    The agent's metrics are averaged over the steps, the rollout's are given by step of it.
+    """
+    rollout_key, update_key = jr.split(key)
+    buffer, facts = imagine(frozen, state, key=rollout_key)
 
     def step(agent: AbstractAgent, step_key: Key) -> tuple[AbstractAgent, Metrics]:
         batch_key, learn_key = jr.split(step_key)
-        batch = trees.take(frozen.data, jr.randint(batch_key, (frozen.batch,), 0, rows))
-        return agent.update(batch, key=learn_key)
+        return agent.update(mixed_batch(frozen, buffer, key=batch_key), key=learn_key)
 
-    agent, metrics = jax.lax.scan(step, agent, jr.split(key, frozen.updates))
-    return agent, trees.mean(metrics)
+    agent, metrics = jax.lax.scan(step, state.agent, jr.split(update_key, frozen.updates))
+    return PolicyState(agent, buffer), trees.mean(metrics) | facts
 
 
-def freeze(data: Transition, *, updates: int, batch: int) -> Frozen:
-    """Put the data on the device."""
-    return Frozen(Transition(*(jnp.asarray(field) for field in data)), updates, batch)
+def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer | None, Metrics]:
+    """Roll the policy out from random logged observations and keep what happens."""
+    plan = frozen.imagination
+    if plan is None or state.buffer is None:
+        return None, {}
+    start_key, roll_key = jr.split(key)
+    rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
+    steps, alive, facts = rollout(
+        plan.model, state.agent.act, frozen.data.obs[rows], plan.horizon, key=roll_key
+    )
+    return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in facts.items()}
+
+
+def mixed_batch(frozen: Frozen, buffer: RingBuffer | None, *, key: Key) -> Transition:
+    """Real rows first, then imagined ones; a model-free batch is all real."""
+    real_key, model_key = jr.split(key)
+    imagined = frozen.imagination.rows if frozen.imagination else 0
+    rows = jr.randint(real_key, (frozen.batch - imagined,), 0, len(frozen.data.reward))
+    real = trees.take(frozen.data, rows)
+    if buffer is None:
+        return real
+    return trees.concat(real, buffer.sample(imagined, key=model_key))
+
+
+def on_device(data: Transition) -> Transition:
+    """Put logged steps on the device."""
+    return Transition(*(jnp.asarray(field) for field in data))

@@ -1,4 +1,4 @@
-"""The host loop: drive a stage, record, save, and stop cleanly."""
+"""The host loop: drive stages, record, save, and stop cleanly."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import equinox as eqx
+import jax
 import jax.random as jr
+import numpy as np
 
 from countmorl.errors import RunError
 from countmorl.loggers import Logger
@@ -20,75 +23,119 @@ from countmorl.runs import Run
 from countmorl.training.checkpoint import from_arrays, to_arrays
 from countmorl.training.stage import AbstractStage
 
-SHOWN = ("loss", "return", "score")
-"""Metrics on the progress line, where they are there."""
+Result = TypeVar("Result")
+COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 class Interrupted(Exception):
     """The user asked to stop; everything up to `epoch` is saved."""
 
-    def __init__(self, run: Run, epoch: int) -> None:
-        super().__init__(f"Stopped after epoch {epoch}; nothing is lost.")
+    def __init__(self, run: Run, stage: str, epoch: int) -> None:
+        super().__init__(f"Stopped after epoch {epoch} of stage {stage}; nothing is lost.")
         self.run = run
 
 
-def run_stage(
-    stage: AbstractStage[Any],
-    run: Run,
-    *,
-    seed: int,
-    save_every: int,
-    loggers: list[Logger],
-    quiet: bool = False,
-) -> None:
-    """Run a stage from its checkpoint, or from its start, to its end."""
-    stream = jr.fold_in(jr.key(seed), stage.stream)
-    state, done = _restore(stage, run, stream)
-    report = EpochReport(stage.name, stage.epochs, done, quiet=quiet)
-    with _graceful_stop() as stop:
-        for epoch in range(done + 1, stage.epochs + 1):
-            start = time.perf_counter()
-            state, metrics = stage.epoch(state, key=jr.fold_in(stream, epoch))
-            values = {name: float(value) for name, value in metrics.items()}
-            seconds = time.perf_counter() - start
-            _check_finite(values, stage, epoch, run)
-            values |= stage.judge(state, epoch)
-            run.append("metrics.jsonl", {"stage": stage.name, "epoch": epoch, **values})
-            run.append("timing.jsonl", {"stage": stage.name, "epoch": epoch, "seconds": seconds})
-            for logger in loggers:
-                logger.log({f"{stage.name}/{k}": v for k, v in values.items()}, epoch)
-            if stop.is_set() or epoch % save_every == 0 or epoch == stage.epochs:
-                stage.save(state, run)
-                run.save_checkpoint(to_arrays(state), {"stage": stage.name, "epoch": epoch})
-            report(epoch, {k: values[k] for k in SHOWN if k in values})
-            if stop.is_set() and epoch < stage.epochs:
-                raise Interrupted(run, epoch)
+@dataclass
+class Stages:
+    """Runs stages one after the other in a run folder; a finished one is read from its file."""
+
+    run: Run
+    seed: int
+    save_every: int
+    loggers: list[Logger] = field(default_factory=list)
+    quiet: bool = False
+
+    def do(self, stage: AbstractStage[Any, Result]) -> Result:
+        """Return a stage's result: stored, or computed from its checkpoint or from its start."""
+        stream = jr.fold_in(jr.key(self.seed), stage.stream)
+        saved = self.run.load_result(stage.name)
+        if saved is not None:
+            arrays, meta = saved
+            self._metrics_size = meta["metrics_size"]
+            template = eqx.filter_eval_shape(lambda key: stage.result(stage.init(key=key)), stream)
+            return from_arrays(template, arrays)
+        result = stage.result(self._train(stage, stream))
+        self.run.save_result(stage.name, to_arrays(result))
+        self._metrics_size = self.run.metrics_size
+        return result
+
+    _metrics_size: int = 0
+    """How long the metrics were when the last stage ended."""
+
+    def _train(self, stage: AbstractStage[Any, Any], stream: jax.Array) -> Any:
+        state, done = self._restore(stage, stream)
+        report = EpochReport(stage.name, stage.epochs, done, quiet=self.quiet)
+        with _graceful_stop() as stop, _compile_clock() as compiling:
+            for epoch in range(done + 1, stage.epochs + 1):
+                start, compiled = time.perf_counter(), compiling[0]
+                state, metrics = stage.epoch(state, key=jr.fold_in(stream, epoch))
+                values = {name: np.asarray(value).tolist() for name, value in metrics.items()}
+                timing = {
+                    "seconds": time.perf_counter() - start,
+                    "compile_seconds": compiling[0] - compiled,
+                }
+                _check_finite(values, stage, epoch, self.run)
+                values |= stage.judge(state, epoch)
+                self._record(stage, epoch, values, timing)
+                last = epoch == stage.epochs or stage.finished(state)
+                if stop.is_set() or epoch % self.save_every == 0 or last:
+                    stage.save(state, self.run)
+                    about = {"stage": stage.name, "epoch": epoch, "finished": last}
+                    self.run.save_checkpoint(to_arrays(state), about)
+                report(epoch, {k: values[k] for k in stage.shown if k in values})
+                if stop.is_set() and not last:
+                    raise Interrupted(self.run, stage.name, epoch)
+                if last:
+                    break
+        return state
+
+    def _record(
+        self, stage: AbstractStage[Any, Any], epoch: int, values: dict, timing: dict
+    ) -> None:
+        about = {"stage": stage.name, "epoch": epoch}
+        self.run.append("metrics.jsonl", about | values)
+        self.run.append("timing.jsonl", about | timing)
+        for logger in self.loggers:
+            scalars = {k: v for k, v in values.items() if isinstance(v, (int, float))}
+            logger.log({f"{stage.name}/{k}": v for k, v in scalars.items()}, epoch)
+
+    def _restore(self, stage: AbstractStage[Any, Any], stream: jax.Array) -> tuple[Any, int]:
+        saved = self.run.load_checkpoint()
+        if saved is None or saved[1].get("stage") != stage.name:
+            # The stage has not saved yet: what it wrote to the metrics is from a lost attempt.
+            self.run.rewind(self._metrics_size)
+            return stage.init(key=jr.fold_in(stream, 0)), 0
+        arrays, meta = saved
+        template = eqx.filter_eval_shape(lambda key: stage.init(key=key), stream)
+        state = from_arrays(template, arrays)
+        self.run.rewind(meta["metrics_size"])
+        return state, stage.epochs if meta["finished"] else meta["epoch"]
 
 
-def _restore(stage: AbstractStage[Any], run: Run, stream: Any) -> tuple[Any, int]:
-    saved = run.load_checkpoint()
-    if saved is None:
-        run.rewind(0)
-        return stage.init(key=jr.fold_in(stream, 0)), 0
-    arrays, meta = saved
-    if meta.get("stage") != stage.name or not isinstance(meta.get("epoch"), int):
-        raise RunError(f"{run.checkpoint_path} belongs to another stage: {meta.get('stage')}.")
-    template = eqx.filter_eval_shape(lambda key: stage.init(key=key), stream)
-    state = from_arrays(template, arrays)
-    run.rewind(meta["metrics_size"])
-    return state, meta["epoch"]
-
-
-def _check_finite(
-    values: dict[str, float], stage: AbstractStage[Any], epoch: int, run: Run
-) -> None:
-    bad = [name for name, value in values.items() if not math.isfinite(value)]
+def _check_finite(values: dict, stage: AbstractStage[Any, Any], epoch: int, run: Run) -> None:
+    bad = [name for name, value in values.items() if not np.isfinite(value).all()]
     if bad:
         raise RunError(
             f"The training diverged: `{bad[0]}` is {values[bad[0]]} in epoch {epoch} of stage "
             f"{stage.name}. The last good checkpoint is kept in {run.path}. A lower learning rate "
             "may help; `countmorl data check` finds bad rows."
         )
+
+
+@contextmanager
+def _compile_clock() -> Iterator[list[float]]:
+    """Add up the seconds that XLA spends compiling."""
+    spent = [0.0]
+
+    def listen(event: str, seconds: float, **_: object) -> None:
+        if event == COMPILED and math.isfinite(seconds):
+            spent[0] += seconds
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        yield spent
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
 
 
 @contextmanager

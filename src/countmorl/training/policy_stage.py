@@ -1,4 +1,4 @@
-"""The stage that trains a policy on a dataset and judges it where it can."""
+"""The stage that trains a policy and judges it where it can."""
 
 from typing import Any
 
@@ -8,56 +8,73 @@ import numpy as np
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.data.buffer import RingBuffer
 from countmorl.data.dataset import Dataset
 from countmorl.envs.simulate import evaluate
 from countmorl.policy import Policy
 from countmorl.runs import Run
-from countmorl.training.epoch import epoch, freeze
+from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
 from countmorl.training.options import RunOptions
 from countmorl.training.stage import AbstractStage
 from countmorl.types import Key, Metrics
 
 
-class PolicyStage(AbstractStage[AbstractAgent]):
+class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
     """Epochs of agent updates; an evaluation every few epochs where the task can be simulated."""
 
     name = "policy"
     stream = 0
+    shown = ("loss", "q", "return", "score")
 
     def __init__(
-        self, algorithm: AbstractAlgorithm, dataset: Dataset, options: RunOptions, info: dict
+        self,
+        algorithm: AbstractAlgorithm,
+        dataset: Dataset,
+        options: RunOptions,
+        info: dict[str, Any],
+        imagination: Imagination | None = None,
+        retain: int = 0,
     ) -> None:
         self.algorithm, self.dataset, self.options, self.info = algorithm, dataset, options, info
-        self.epochs = algorithm.epochs
-        steps = dataset.transitions(algorithm.rows)
-        self.frozen = freeze(steps, updates=algorithm.updates, batch=algorithm.batch)
+        self.epochs, self.retain = algorithm.epochs, retain
+        self.frozen = Frozen(
+            on_device(dataset.transitions(algorithm.rows)),
+            algorithm.updates,
+            algorithm.batch,
+            imagination,
+        )
         self.simulated = dataset.task is not None and dataset.task.available()
 
-    def init(self, *, key: Key) -> AbstractAgent:
-        """Make the agent."""
-        return self.algorithm.agent(self.dataset, key=key)
+    def init(self, *, key: Key) -> PolicyState:
+        """Make the agent and an empty buffer."""
+        plan, buffer = self.frozen.imagination, None
+        if plan is not None:
+            rows, sizes = (
+                plan.branches * plan.horizon,
+                (self.dataset.obs_dim, self.dataset.action_dim),
+            )
+            buffer = RingBuffer.empty(self.retain, rows, *sizes)
+        return PolicyState(self.algorithm.agent(self.dataset, key=key), buffer)
 
-    def epoch(self, state: AbstractAgent, *, key: Key) -> tuple[AbstractAgent, Metrics]:
+    def epoch(self, state: PolicyState, *, key: Key) -> tuple[PolicyState, Metrics]:
         """Run the compiled epoch."""
         return epoch(self.frozen, state, key)
 
-    def judge(self, state: AbstractAgent, epoch: int) -> dict[str, Any]:
+    def judge(self, state: PolicyState, epoch: int) -> dict[str, Any]:
         """Evaluate in the environment, every `eval_every` epochs and at the end."""
-        every = self.options.eval_every
-        if not (self.simulated and every and (epoch % every == 0 or epoch == self.epochs)):
+        every, task = self.options.eval_every, self.dataset.task
+        due = every and (epoch % every == 0 or epoch == self.epochs)
+        if task is None or not (self.simulated and due):
             return {}
-        task = self.dataset.task
-        assert task is not None
         seed = self.options.seed * 1_000_003 + epoch
-        result = evaluate(
-            self.policy(state), task, episodes=self.options.eval_episodes, seed=seed
-        ).as_dict()
+        episodes = self.options.eval_episodes
+        result = evaluate(self.policy(state.agent), task, episodes=episodes, seed=seed).as_dict()
         return {k: v for k, v in result.items() if k != "episodes" and v is not None}
 
-    def policy(self, state: AbstractAgent) -> Policy:
+    def policy(self, agent: AbstractAgent) -> Policy:
         """Return the policy as it is now, free of JAX."""
         network: dict[str, Any] = jax.tree.map(
-            lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, state.network()
+            lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, agent.network()
         )
         return Policy(
             **network,
@@ -66,6 +83,10 @@ class PolicyStage(AbstractStage[AbstractAgent]):
             info=self.info,
         )
 
-    def save(self, state: AbstractAgent, run: Run) -> None:
+    def save(self, state: PolicyState, run: Run) -> None:
         """Write policy.safetensors."""
-        self.policy(state).save(run.policy_path)
+        self.policy(state.agent).save(run.policy_path)
+
+    def result(self, state: PolicyState) -> AbstractAgent:
+        """Return the trained agent."""
+        return state.agent

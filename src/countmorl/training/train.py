@@ -9,13 +9,15 @@ from typing import Any
 
 from countmorl.algorithms import ALGORITHMS, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load, locate
 from countmorl.errors import ConfigError, RunError
 from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs import Run
-from countmorl.training.loop import run_stage
+from countmorl.training.build import Build
+from countmorl.training.loop import Stages
 from countmorl.training.options import DataOptions, RunOptions
 from countmorl.training.policy_stage import PolicyStage
 
@@ -107,17 +109,15 @@ def _go(
     run: Run, algorithm: AbstractAlgorithm, dataset: Dataset, options: RunOptions, *, quiet: bool
 ) -> Run:
     with run.lock():
-        stage = PolicyStage(algorithm, dataset, options, _info(run, dataset))
         loggers = make_loggers(options.log, run.path, run.config)
+        stages = Stages(run, options.seed, options.save_every, loggers, quiet)
         try:
-            run_stage(
-                stage,
-                run,
-                seed=options.seed,
-                save_every=options.save_every,
-                loggers=loggers,
-                quiet=quiet,
-            )
+            imagination, retain = None, 0
+            if isinstance(algorithm, AbstractModelBased):
+                build = Build(algorithm, dataset, stages, options.seed)
+                imagination, retain = build.imagination(), algorithm.retain
+            info = _info(run, dataset)
+            stages.do(PolicyStage(algorithm, dataset, options, info, imagination, retain))
         finally:
             for logger in loggers:
                 logger.close()

@@ -1,0 +1,182 @@
+"""Soft actor-critic (Haarnoja et al., 2018), the learner inside the model-based methods."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import optax
+from jaxtyping import Array, Float
+
+from countmorl import trees
+from countmorl.agents.base import AbstractAgent
+from countmorl.errors import ConfigError
+from countmorl.nets import MLP, TanhNormal
+from countmorl.types import Key, Metrics, Transition
+
+
+@dataclass(frozen=True, kw_only=True)
+class SACConfig:
+    """The policy's learner."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of each hidden layer of actor and critics."""
+    discount: float = 0.99
+    """Weight of the next step's value (gamma)."""
+    actor_rate: float = 1e-4
+    """Step size of Adam for the actor."""
+    critic_rate: float = 3e-4
+    """Step size of Adam for the critics."""
+    entropy_rate: float = 1e-4
+    """Step size of Adam for the entropy weight."""
+    target_entropy: float | None = None
+    """Entropy the policy is held to; default minus the number of action columns."""
+    log_std_min: float = -5.0
+    """Floor of the policy's log deviation (the authors use -20)."""
+    polyak: float = 0.005
+    """Share of the critics that the target critics take on at each update (tau)."""
+    average: float = 0.0005
+    """Share of the actor that the averaged policy takes on at each update; the averaged policy is
+    evaluated and saved. 1 evaluates the actor itself."""
+
+    def __post_init__(self) -> None:
+        for name in ("actor_rate", "critic_rate", "entropy_rate"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ConfigError(f"`{name}` must be above 0, got {getattr(self, name):g}.")
+        for name in ("polyak", "average"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"`{name}` must be above 0 and at most 1.")
+        if not 0 <= self.discount < 1:
+            raise ConfigError(f"`discount` must be at least 0 and below 1, got {self.discount:g}.")
+
+
+class SACState(eqx.Module):
+    """Networks and optimisers."""
+
+    actor: MLP
+    averaged: MLP
+    critics: MLP
+    """Two critics, stacked."""
+    targets: MLP
+    log_alpha: Float[Array, ""]
+    actor_opt: optax.OptState
+    critic_opt: optax.OptState
+    alpha_opt: optax.OptState
+
+
+class SAC(AbstractAgent):
+    """Two critics, a tanh-normal actor, a learned entropy weight.
+
+    Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) [min_j Q'_j(s', a') - alpha log pi(a'|s')].
+    Actor: alpha log pi(a|s) - min_i Q_i(s, a).  Entropy: -log_alpha (log pi + target entropy).
+    """
+
+    state: SACState
+    config: SACConfig = eqx.field(static=True)
+    target_entropy: float = eqx.field(static=True)
+
+    @classmethod
+    def make(cls, config: SACConfig, obs_dim: int, action_dim: int, *, key: Key) -> "SAC":
+        """Start with random networks and an entropy weight of 1."""
+        actor_key, critic_key = jr.split(key)
+        actor = MLP.make((obs_dim, *config.hidden, 2 * action_dim), key=actor_key)
+        sizes = (obs_dim + action_dim, *config.hidden, 1)
+        critics = jax.vmap(lambda k: MLP.make(sizes, key=k))(jr.split(critic_key))
+        log_alpha = jnp.zeros(())
+        state = SACState(
+            actor=actor,
+            averaged=jax.tree.map(jnp.copy, actor),
+            critics=critics,
+            targets=jax.tree.map(jnp.copy, critics),
+            log_alpha=log_alpha,
+            actor_opt=optax.adam(config.actor_rate).init(actor),  # type: ignore[arg-type]
+            critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
+            alpha_opt=optax.adam(config.entropy_rate).init(log_alpha),
+        )
+        entropy = -float(action_dim) if config.target_entropy is None else config.target_entropy
+        return cls(state, config, entropy)
+
+    def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
+        """Critics, then actor, then entropy weight, then targets."""
+        target_key, actor_key = jr.split(key)
+        old, config = self.state, self.config
+        y = self.backup(batch, key=target_key)
+
+        def critic_loss(critics: MLP) -> tuple[Array, Array]:
+            q = q_values(critics, batch.obs, batch.action)
+            return jnp.sum(jnp.mean(jnp.square(q - y), axis=1)), q.mean()
+
+        (critic_value, q_mean), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
+            old.critics
+        )
+        critics, critic_opt = adam(config.critic_rate, gradient, old.critic_opt, old.critics)
+        alpha = jnp.exp(old.log_alpha)
+
+        def actor_loss(actor: MLP) -> tuple[Array, Array]:
+            action, log_prob = self.distribution(actor, batch.obs).sample(key=actor_key)
+            q = q_values(critics, batch.obs, action).min(axis=0)
+            return jnp.mean(alpha * log_prob - q), log_prob.mean()
+
+        (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
+        actor, actor_opt = adam(config.actor_rate, gradient, old.actor_opt, old.actor)
+        slope = -(log_prob + self.target_entropy)
+        log_alpha, alpha_opt = adam(config.entropy_rate, slope, old.alpha_opt, old.log_alpha)
+        state = SACState(
+            actor=actor,
+            averaged=trees.polyak(old.averaged, actor, config.average),
+            critics=critics,
+            targets=trees.polyak(old.targets, critics, config.polyak),
+            log_alpha=log_alpha,
+            actor_opt=actor_opt,
+            critic_opt=critic_opt,
+            alpha_opt=alpha_opt,
+        )
+        metrics = {
+            "critic_loss": critic_value,
+            "actor_loss": actor_value,
+            "q": q_mean,
+            "alpha": alpha,
+            "entropy": -log_prob,
+        }
+        return eqx.tree_at(lambda agent: agent.state, self, state), metrics
+
+    def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:
+        """The critics' target y."""
+        action, log_prob = self.distribution(self.state.actor, batch.next_obs).sample(key=key)
+        q = q_values(self.state.targets, batch.next_obs, action).min(axis=0)
+        value = q - jnp.exp(self.state.log_alpha) * log_prob
+        return batch.reward + self.config.discount * jnp.where(batch.terminated, 0.0, value)
+
+    def distribution(self, actor: MLP, obs: Float[Array, "*batch obs"]) -> TanhNormal:
+        """The policy at some observations."""
+        return TanhNormal.of(actor(obs), (self.config.log_std_min, 2.0))
+
+    def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
+        """Sample actions."""
+        return self.distribution(self.state.actor, obs).sample(key=key)[0]
+
+    def network(self) -> dict[str, Any]:
+        """The averaged policy."""
+        net = self.state.averaged
+        return {
+            "weights": net.weights,
+            "biases": net.biases,
+            "head": "tanh_normal",
+            "obs_mean": jnp.zeros(net.weights[0].shape[0]),
+            "obs_std": jnp.ones(net.weights[0].shape[0]),
+            "log_std_range": (self.config.log_std_min, 2.0),
+        }
+
+
+def q_values(critics: MLP, obs: Array, action: Array) -> Float[Array, "critics batch"]:
+    """Values of every critic."""
+    x = jnp.concatenate([obs, action], axis=-1)
+    return jax.vmap(lambda critic: critic(x)[..., 0])(critics)
+
+
+def adam(rate: float, gradient: Any, state: optax.OptState, params: Any) -> tuple[Any, Any]:
+    """One step of Adam."""
+    change, state = optax.adam(rate).update(gradient, state)
+    return optax.apply_updates(params, change), state

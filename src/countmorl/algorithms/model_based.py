@@ -1,0 +1,60 @@
+"""What the model-based algorithms share: an ensemble, rollouts in it, and SAC on both data."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+from countmorl.agents.base import AbstractAgent
+from countmorl.agents.sac import SAC, SACConfig
+from countmorl.algorithms.base import AbstractAlgorithm, at_least
+from countmorl.data.dataset import Dataset
+from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.errors import ConfigError
+from countmorl.types import Key
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractModelBased(AbstractAlgorithm):
+    """SAC on rollouts of a learned model, with a few real rows in every batch."""
+
+    epochs: int = 300
+    """Epochs of policy training; metrics are written after each."""
+    horizon: int = 5
+    """Steps of each rollout (H)."""
+    branches: int = 50_000
+    """Rollouts begun in one epoch (B)."""
+    retain: int = 5
+    """Epochs whose rollouts are kept."""
+    real_share: float = 0.05
+    """Share of real rows in a batch."""
+    termination: str | None = None
+    """When a rollout ends: hopper, walker2d, never, or your own module:function of one next
+    observation. Default: the task's rule where it is known, else one learned from the data."""
+    model: EnsembleConfig = field(default_factory=EnsembleConfig)
+    """The dynamics ensemble."""
+    sac: SACConfig = field(default_factory=SACConfig)
+    """The policy's learner."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, horizon=1, branches=1, retain=1, real_share=0)
+        if self.real_share >= 1:
+            raise ConfigError(f"`real_share` must be below 1, got {self.real_share:g}.")
+        if self.branches % self.model.elites:
+            raise ConfigError(
+                f"`branches` ({self.branches}) must divide by the number of elites "
+                f"({self.model.elites}), so that every elite is used equally often."
+            )
+
+    @property
+    def imagined_rows(self) -> int:
+        """Rows of a batch that come from the model."""
+        return self.batch - int(self.batch * self.real_share)
+
+    def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
+        """Soft actor-critic."""
+        return SAC.make(self.sac, dataset.obs_dim, dataset.action_dim, key=key)
+
+    @abstractmethod
+    def pessimism(self, build: Any) -> Any:
+        """Make the rule that lowers the model's steps; `build` runs the stages it needs."""

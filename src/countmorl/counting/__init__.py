@@ -1,0 +1,1 @@
+"""How often was a state-action pair seen? Codes, exact tables of codes, and count estimates."""

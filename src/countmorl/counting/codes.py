@@ -1,0 +1,50 @@
+"""Binary codes of state-action pairs: an autoencoder on a member's hidden layer, rounded."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from countmorl.data.standardizer import Standardizer
+from countmorl.nets import MLP
+from countmorl.types import Key
+
+
+def encoder_sizes(bits: int, inputs: int, outputs: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Layer sizes before and after the bottleneck (Section 4.3; the output layer is ours)."""
+    if bits < 50:
+        return (inputs, 100, 50, bits), (bits, 50, 100, 100, outputs)
+    return (inputs, 100, 100, bits), (bits, 100, 100, outputs)
+
+
+class Autoencoder(eqx.Module):
+    """Reconstructs a standardised (obs, action) from a hidden layer, through d sigmoid units."""
+
+    features: Standardizer
+    encoder: MLP
+    decoder: MLP
+
+    @classmethod
+    def make(cls, features: Standardizer, bits: int, inputs: int, outputs: int, *, key: Key):
+        """Start with random weights; `features` scales the hidden layer."""
+        encoder_key, decoder_key = jax.random.split(key)
+        before, after = encoder_sizes(bits, inputs, outputs)
+        return cls(
+            features,
+            MLP.make(before, activation="swish", key=encoder_key),
+            MLP.make(after, activation="swish", key=decoder_key),
+        )
+
+    def logits(self, hidden: Float[Array, "*batch hidden"]) -> Float[Array, "*batch bits"]:
+        """The bottleneck before its sigmoid."""
+        return self.encoder(self.features(hidden))
+
+    def bits(self, hidden: Float[Array, "*batch hidden"]) -> Bool[Array, "*batch bits"]:
+        """The bottleneck rounded: sigmoid(z) rounds to one where z > 0."""
+        return self.logits(hidden) > 0
+
+    def loss(
+        self, hidden: Float[Array, "batch hidden"], target: Float[Array, "batch inputs"]
+    ) -> Float[Array, ""]:
+        """Mean squared error of the reconstruction."""
+        return jnp.mean(jnp.square(self.decoder(jax.nn.sigmoid(self.logits(hidden))) - target))

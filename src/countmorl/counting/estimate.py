@@ -1,0 +1,42 @@
+"""From the members' counts to one count, and from a count to a penalty."""
+
+from typing import Literal
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Num
+
+from countmorl.errors import ConfigError
+
+Kind = Literal["LC", "AVG", "UC"]
+SIGNS: dict[str, float] = {"LC": -1.0, "AVG": 0.0, "UC": 1.0}
+
+
+class CountEstimate(eqx.Module):
+    """Mean and deviation of the members' counts of each pair (Algorithm 2)."""
+
+    mean: Float[Array, "*batch"]
+    deviation: Float[Array, "*batch"]
+
+    @classmethod
+    def of(cls, counts: Num[Array, "members *batch"]) -> "CountEstimate":
+        """The deviation divides by N - 1, as the paper does; one member alone deviates by 0."""
+        counts = counts.astype(jnp.float32)
+        mean = counts.mean(axis=0)
+        spread = jnp.sum(jnp.square(counts - mean), axis=0) / max(1, len(counts) - 1)
+        return cls(mean, jnp.sqrt(spread))
+
+    def count(self, kind: Kind, alpha: float) -> Float[Array, "*batch"]:
+        """LC: mean - alpha deviation; AVG: mean; UC: mean + alpha deviation (Algorithm 2)."""
+        if kind not in SIGNS:
+            raise ConfigError(f"`estimate` must be LC, AVG or UC, got {kind!r}.")
+        return self.mean + SIGNS[kind] * alpha * self.deviation
+
+
+def count_penalty(count: Float[Array, "*batch"], beta: float) -> Float[Array, "*batch"]:
+    """beta min(1, 1 / sqrt(n)), and beta where n <= 0 (Algorithm 1, capped as Corollary 1 is).
+
+    As printed, Algorithm 1 would punish a pair with 0 < n < 1, seen by some members only, more
+    than a pair that was never seen.
+    """
+    return beta / jnp.sqrt(jnp.maximum(count, 1.0))

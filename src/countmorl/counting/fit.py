@@ -1,0 +1,160 @@
+"""Fitting encoders on the elites' frozen features, and judging the codes they give."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from countmorl.counting.codes import Autoencoder
+from countmorl.counting.table import MAX_BITS, CountTable, pack
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.errors import ConfigError
+from countmorl.types import Key, Metrics
+
+CHUNK = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodesConfig:
+    """The codes and how their encoders are fitted."""
+
+    bits: int | Literal["auto"] = "auto"
+    """Length of the code (d), 8 to 128. auto: the length at which a code stands for 5 to 10 rows of
+    the data, which the paper found to work best."""
+    fit_epochs: int = 6
+    """Epochs of encoder updates."""
+    fit_updates: int = 1000
+    """Encoder updates in one epoch."""
+    fit_batch: int = 256
+    """Rows of one encoder update."""
+    fit_rate: float = 1e-3
+    """Step size of Adam for the encoders."""
+
+    def __post_init__(self) -> None:
+        if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
+            raise ConfigError(f"`bits` must be auto or from 1 to {MAX_BITS}, got {self.bits}.")
+        for name in ("fit_epochs", "fit_updates", "fit_batch"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"`{name}` must be at least 1, got {getattr(self, name)}.")
+
+
+class CodesState(eqx.Module):
+    """The encoders of all elites, stacked, and their optimiser."""
+
+    autoencoders: Autoencoder
+    opt_state: optax.OptState
+
+
+def feature_scales(ensemble: Ensemble, x: Float[Array, "rows inputs"]) -> Standardizer:
+    """Mean and deviation of every elite's hidden layer, per feature, over (some of) the data.
+
+    Without this scaling some encoders collapse to a single code.
+    """
+    sample = x[:: max(1, len(x) // CHUNK)]
+    hidden = eqx.filter_jit(Ensemble.trunks)(ensemble, sample)
+    std = hidden.std(axis=1)
+    return Standardizer(hidden.mean(axis=1), jnp.where(std < 1e-6, 1.0, std))
+
+
+def start(
+    ensemble: Ensemble, x: Float[Array, "rows inputs"], bits: int, config: CodesConfig, *, key: Key
+) -> CodesState:
+    """Random encoders, one an elite."""
+    scales = feature_scales(ensemble, x)
+    width = scales.mean.shape[1]
+
+    def make(scale: Standardizer, member_key: Key) -> Autoencoder:
+        return Autoencoder.make(scale, bits, width, x.shape[1], key=member_key)
+
+    autoencoders = jax.vmap(make)(scales, jr.split(key, len(ensemble.elites)))
+    parts = (autoencoders.encoder, autoencoders.decoder)
+    return CodesState(autoencoders, optax.adam(config.fit_rate).init(parts))  # type: ignore[arg-type]
+
+
+@eqx.filter_jit(donate="all-except-first")
+def fit_epoch(
+    frozen: tuple[Ensemble, Float[Array, "rows inputs"], CodesConfig], state: CodesState, key: Key
+) -> tuple[CodesState, Metrics]:
+    """Updates of all encoders on shared random batches; the dynamics model is never changed."""
+    ensemble, x, config = frozen
+    optimizer = optax.adam(config.fit_rate)
+    scales = state.autoencoders.features
+
+    def loss(parts: Any, hidden: Array, target: Array) -> tuple[Array, Array]:
+        autoencoders = Autoencoder(scales, *parts)
+        each = jax.vmap(Autoencoder.loss, (0, 0, None))(autoencoders, hidden, target)
+        return jnp.sum(each), each
+
+    def step(carry: Any, step_key: Key) -> tuple[Any, Array]:
+        parts, opt_state = carry
+        target = x[jr.randint(step_key, (config.fit_batch,), 0, len(x))]
+        gradient, each = jax.grad(loss, has_aux=True)(parts, ensemble.trunks(target), target)
+        change, opt_state = optimizer.update(gradient, opt_state)
+        return (optax.apply_updates(parts, change), opt_state), each
+
+    parts = (state.autoencoders.encoder, state.autoencoders.decoder)
+    keys = jr.split(key, config.fit_updates)
+    (parts, opt_state), losses = jax.lax.scan(step, (parts, state.opt_state), keys)
+    new = CodesState(Autoencoder(scales, *parts), opt_state)
+    return new, {"loss": losses.mean(), "reconstruction": losses.mean(axis=0)}
+
+
+@eqx.filter_jit
+def _encode(ensemble: Ensemble, autoencoders: Autoencoder, x: Array) -> tuple[Array, Array]:
+    bits = jax.vmap(Autoencoder.bits)(autoencoders, ensemble.trunks(x))
+    return pack(bits), bits.sum(axis=1)
+
+
+def encode(
+    ensemble: Ensemble, autoencoders: Autoencoder, x: Float[Array, "rows inputs"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Packed codes [elites, rows, words] and the share of ones in each bit [elites, bits]."""
+    chunk = min(CHUNK, len(x))
+    words, ones = [], 0
+    for first in range(0, len(x), chunk):
+        # The last chunk is moved back to full length, so that one compiled program serves all.
+        start_row = min(first, len(x) - chunk)
+        packed, _ = _encode(ensemble, autoencoders, x[start_row : start_row + chunk])
+        words.append(np.asarray(packed[:, first - start_row :]))
+    whole = np.concatenate(words, axis=1)
+    bits = autoencoders.encoder.biases[-1].shape[-1]
+    ones = np.stack([_ones(member, bits) for member in whole])
+    return whole, ones / len(x)
+
+
+def _ones(words: np.ndarray, bits: int) -> np.ndarray:
+    return np.array(
+        [
+            np.count_nonzero(words[:, b // 32] >> np.uint32(b % 32) & np.uint32(1))
+            for b in range(bits)
+        ]
+    )
+
+
+def quality(tables: list[CountTable], ones: np.ndarray, rows: int) -> dict[str, list[float]]:
+    """Per elite: codes used, rows per code, and the mean entropy of a bit (1 is best)."""
+    p = np.clip(ones, 1e-12, 1 - 1e-12)
+    entropy = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
+    return {
+        "codes": [len(table) for table in tables],
+        "samples_per_code": [rows / len(table) for table in tables],
+        "bit_entropy": entropy.mean(axis=1).tolist(),
+    }
+
+
+def collapsed(samples_per_code: list[float], rows: int) -> list[int]:
+    """Elites whose codes say nothing: a handful of codes, or far fewer than the others have."""
+    middle = float(np.median(samples_per_code))
+    few = max(8, rows // 10_000)
+    return [
+        index
+        for index, each in enumerate(samples_per_code)
+        if rows / each < few or each > 20 * middle
+    ]

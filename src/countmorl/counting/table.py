@@ -1,0 +1,103 @@
+"""`CountTable`: exact counts of binary codes, looked up inside compiled code.
+
+A code of d bits is packed into 32-bit words. The table holds each distinct code once, ordered by a
+hash of its words; `starts` says where each bucket of hashes begins. A query looks at every entry of
+its one bucket and compares whole codes, so counts are exact and an unseen code counts 0.
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, UInt32
+
+WORD = 32
+ODD = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
+MAX_BITS = WORD * len(ODD)
+
+
+class CountTable(eqx.Module):
+    """Distinct codes, how often each was seen, and an index over them."""
+
+    words: UInt32[Array, "codes words"]
+    counts: Int[Array, " codes"]
+    starts: Int[Array, " buckets+1"]
+    probes: int = eqx.field(static=True)
+    """Entries of the fullest bucket: what a query looks at, at the most."""
+
+    @classmethod
+    def of(cls, words: np.ndarray, weights: np.ndarray | None = None) -> CountTable:
+        """Count packed codes [rows, words]; with `weights`, each row stands for so many."""
+        words = np.ascontiguousarray(words, np.uint32)
+        keys, inverse = np.unique(_ranks(words), return_inverse=True)
+        first = np.zeros(len(keys), np.int64)
+        first[inverse] = np.arange(len(words))
+        counts = np.bincount(inverse, weights, minlength=len(keys)).astype(np.int32)
+        return cls._index(words[first], counts)
+
+    @classmethod
+    def _index(cls, words: np.ndarray, counts: np.ndarray) -> CountTable:
+        bits = max(1, int(np.ceil(np.log2(2 * len(words) + 1))))
+        bucket = _hash(words, np) >> np.uint32(WORD - bits)
+        order = np.argsort(bucket, kind="stable")
+        sizes = np.bincount(bucket, minlength=2**bits)
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        return cls(
+            jnp.asarray(words[order]),
+            jnp.asarray(counts[order]),
+            jnp.asarray(starts),
+            int(sizes.max(initial=0)),
+        )
+
+    def merge(self, other: CountTable) -> CountTable:
+        """Add the counts of two tables: the table of both datasets together."""
+        words = np.concatenate([np.asarray(self.words), np.asarray(other.words)])
+        counts = np.concatenate([np.asarray(self.counts), np.asarray(other.counts)])
+        return CountTable.of(words, counts)
+
+    def lookup(self, words: UInt32[Array, "*batch words"]) -> Int[Array, "*batch"]:
+        """How often each packed code was counted; 0 where it was not."""
+        bits = (len(self.starts) - 2).bit_length()
+        bucket = _hash(words, jnp) >> np.uint32(WORD - bits)
+        start, stop = self.starts[bucket], self.starts[bucket + 1]
+        last = len(self.counts) - 1
+
+        def probe(step: Int[Array, ""], found: Int[Array, "*batch"]) -> Int[Array, "*batch"]:
+            place = start + step
+            entry = jnp.minimum(place, last)
+            same = (self.words[entry] == words).all(axis=-1) & (place < stop)
+            return jnp.where(same, self.counts[entry], found)
+
+        return jax.lax.fori_loop(0, self.probes, probe, jnp.zeros_like(start))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+def pack(bits: Bool[Array, "*batch bits"]) -> UInt32[Array, "*batch words"]:
+    """Pack bits into 32-bit words, the first bit lowest."""
+    count = bits.shape[-1]
+    missing = -count % WORD
+    padded = jnp.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, missing)])
+    grouped = padded.reshape(*bits.shape[:-1], -1, WORD).astype(jnp.uint32)
+    return jnp.sum(grouped << jnp.arange(WORD, dtype=jnp.uint32), axis=-1, dtype=jnp.uint32)
+
+
+def _hash(words, xp):
+    """Mix the words of a code into 32 bits; the same in NumPy and in compiled code."""
+    mixed = xp.zeros(words.shape[:-1], xp.uint32)
+    for index in range(words.shape[-1]):
+        mixed = (mixed ^ words[..., index]) * np.uint32(ODD[index])
+        mixed = mixed ^ (mixed >> np.uint32(15))
+    return (mixed * np.uint32(0x2C1B3C6D)) ^ (mixed >> np.uint32(13))
+
+
+def _ranks(words: np.ndarray) -> np.ndarray:
+    """Give equal codes equal 64-bit numbers and different codes different ones, exactly."""
+    keys = words[:, 0].astype(np.uint64)
+    for column in words.T[1:]:
+        _, ranks = np.unique(keys, return_inverse=True)
+        keys = ranks.astype(np.uint64) << np.uint64(WORD) | column
+    return keys

@@ -1,0 +1,67 @@
+"""`RingBuffer`: the last few rollouts, and nothing that happened after an end."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Int
+
+from countmorl import trees
+from countmorl.types import Key, Transition
+
+
+class RingBuffer(eqx.Module):
+    """`slots` rollouts of at most `rows` steps each; the oldest is overwritten."""
+
+    data: Transition
+    """Every slot's rows, one after the other; rows beyond a slot's count are never sampled."""
+    counts: Int[Array, " slots"]
+    slot: Int[Array, ""]
+
+    @classmethod
+    def empty(cls, slots: int, rows: int, obs_dim: int, action_dim: int) -> RingBuffer:
+        """Make room for `slots` rollouts."""
+        size = slots * rows
+        return cls(
+            Transition(
+                obs=jnp.zeros((size, obs_dim)),
+                action=jnp.zeros((size, action_dim)),
+                reward=jnp.zeros(size),
+                next_obs=jnp.zeros((size, obs_dim)),
+                terminated=jnp.zeros(size, bool),
+            ),
+            counts=jnp.zeros(slots, jnp.int32),
+            slot=jnp.zeros((), jnp.int32),
+        )
+
+    def add(self, batch: Transition, alive: Bool[Array, " rows"]) -> RingBuffer:
+        """Replace the oldest rollout by the rows of `batch` that are alive."""
+        rows = len(alive)
+        order = jnp.argsort(~alive, stable=True)  # Live rows first, in order.
+        first = self.slot * rows
+
+        def put(old: Array, new: Array) -> Array:
+            place = (first, *(0,) * (old.ndim - 1))
+            return jax.lax.dynamic_update_slice(old, new[order], place)
+
+        return RingBuffer(
+            data=jax.tree.map(put, self.data, batch),
+            counts=self.counts.at[self.slot].set(alive.sum(dtype=jnp.int32)),
+            slot=(self.slot + 1) % len(self.counts),
+        )
+
+    def sample(self, size: int, *, key: Key) -> Transition:
+        """Draw rows uniformly from all live rows, with replacement."""
+        ends = jnp.cumsum(self.counts)
+        drawn = jr.randint(key, (size,), 0, jnp.maximum(1, ends[-1]))
+        slot = jnp.searchsorted(ends, drawn, side="right")
+        offset = drawn - (ends[slot] - self.counts[slot])
+        rows = len(self.data.reward) // len(self.counts)
+        return trees.take(self.data, slot * rows + offset)
+
+    @property
+    def size(self) -> Int[Array, ""]:
+        """Live rows in all slots."""
+        return self.counts.sum()

@@ -1,0 +1,1 @@
+"""The learned model: an ensemble of Gaussian networks."""

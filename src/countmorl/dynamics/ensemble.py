@@ -1,0 +1,63 @@
+"""`Ensemble`: members side by side, the elites among them, and how a step is drawn."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, Int
+
+from countmorl import trees
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.types import Key
+
+
+class Ensemble(eqx.Module):
+    """Gaussian models of (next_obs - obs, reward), inputs standardised.
+
+    `elites` lists the members with the lowest hold-out error, best first; only they are rolled
+    out and counted.
+    """
+
+    members: GaussianNet
+    inputs: Standardizer
+    elites: Int[Array, " elites"]
+    holdout_error: Float[Array, " members"]
+
+    @property
+    def elite_members(self) -> GaussianNet:
+        """The elites' networks, stacked."""
+        return trees.take(self.members, self.elites)
+
+    def standardize(
+        self, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
+    ) -> Float[Array, "*batch inputs"]:
+        """Join and scale an observation and an action."""
+        return self.inputs(jnp.concatenate([obs, action], axis=-1))
+
+    def trunks(self, x: Float[Array, "batch inputs"]) -> Float[Array, "elites batch hidden"]:
+        """Second hidden layer of every elite."""
+        return jax.vmap(GaussianNet.trunk, (0, None))(self.elite_members, x)
+
+    def routed_head(
+        self, hidden: Float[Array, "elites batch hidden"], *, key: Key
+    ) -> tuple[Float[Array, "batch targets"], Float[Array, "batch targets"]]:
+        """Draw one elite a row and compute only that elite's later layers.
+
+        Rows are shuffled and cut into equal groups, one an elite: each row's elite is uniform,
+        and every elite is used equally often. The batch must divide by the number of elites.
+        """
+        elites, rows, _ = hidden.shape
+        order = jr.permutation(key, rows)
+        groups = order.reshape(elites, rows // elites)
+        chosen = jax.vmap(lambda features, group: features[group])(hidden, groups)
+        mean, log_var = jax.vmap(GaussianNet.head)(self.elite_members, chosen)
+        back = jnp.argsort(order)
+        return mean.reshape(rows, -1)[back], log_var.reshape(rows, -1)[back]
+
+    def predict(
+        self, x: Float[Array, "batch inputs"]
+    ) -> tuple[Float[Array, "members batch targets"], Float[Array, "members batch targets"]]:
+        """Mean and log-variance of every member, elite or not."""
+        hidden = jax.vmap(GaussianNet.trunk, (0, None))(self.members, x)
+        return jax.vmap(GaussianNet.head)(self.members, hidden)

@@ -1,0 +1,167 @@
+"""Fitting the ensemble: bootstrap a member, early stopping, the best weights of each kept."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int
+
+from countmorl.data.dataset import Dataset
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.errors import ConfigError
+from countmorl.types import Key, Metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnsembleConfig:
+    """The dynamics ensemble and how it is fitted."""
+
+    members: int = 7
+    """Networks in the ensemble (N)."""
+    elites: int = 5
+    """Members with the lowest hold-out error, which are rolled out and counted."""
+    width: int = 200
+    """Units of each of the four hidden layers."""
+    learning_rate: float = 1e-3
+    """Step size of Adam."""
+    batch: int = 256
+    """Rows of one gradient step, for each member its own."""
+    holdout: int = 1000
+    """Transitions held out for early stopping (at most a fifth of the data)."""
+    patience: int = 5
+    """Stop after more than this many epochs in which no member improved by one per cent."""
+    max_epochs: int = 200
+    """Stop at the latest after this many epochs."""
+    decays: tuple[float, ...] = (2.5e-5, 5e-5, 7.5e-5, 7.5e-5, 1e-4)
+    """Weight decay of each layer."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.elites <= self.members:
+            raise ConfigError(
+                f"`elites` must lie between 1 and `members` ({self.members}), got {self.elites}."
+            )
+        if len(self.decays) != 5:
+            raise ConfigError(f"`decays` needs five numbers, got {len(self.decays)}.")
+
+
+class Rows(eqx.Module):
+    """Training and hold-out rows on the device. Read only."""
+
+    x: Float[Array, "rows inputs"]
+    y: Float[Array, "rows targets"]
+    holdout_x: Float[Array, "holdout inputs"]
+    holdout_y: Float[Array, "holdout targets"]
+
+
+class FitState(eqx.Module):
+    """Everything the fitting needs to go on exactly."""
+
+    members: GaussianNet
+    opt_state: optax.OptState
+    bootstrap: Int[Array, "members rows"]
+    best: GaussianNet
+    best_error: Float[Array, " members"]
+    stale: Int[Array, ""]
+    """Epochs since a member improved."""
+
+
+def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Rows, Standardizer]:
+    """Hold out some transitions, scale inputs by the rest."""
+    step = dataset.transitions("model")
+    count = len(step.reward)
+    held = min(config.holdout, count // 5)
+    if held < 1:
+        raise ConfigError(f"A model needs at least 5 usable rows, got {count}.")
+    order = np.random.default_rng(seed).permutation(count)
+    x = np.concatenate([step.obs, step.action], axis=1)
+    y = np.concatenate([step.next_obs - step.obs, step.reward[:, None]], axis=1)
+    inputs = Standardizer.fit(x[order[held:]])
+    x = (x - np.asarray(inputs.mean)) / np.asarray(inputs.std)
+    parts = (x[order[held:]], y[order[held:]], x[order[:held]], y[order[:held]])
+    return Rows(*(jnp.asarray(part) for part in parts)), inputs
+
+
+def start(rows: Rows, config: EnsembleConfig, *, key: Key) -> FitState:
+    """Draw members and their bootstraps."""
+    net_key, boot_key = jr.split(key)
+    sizes = (rows.x.shape[1], *(config.width,) * 4, rows.y.shape[1])
+    members = jax.vmap(lambda k: GaussianNet.make(sizes, key=k))(jr.split(net_key, config.members))
+    count = len(rows.x)
+    return FitState(
+        members=members,
+        opt_state=optax.adam(config.learning_rate).init(members),  # type: ignore[arg-type]
+        bootstrap=jr.randint(boot_key, (config.members, count), 0, count),
+        best=jax.tree.map(jnp.copy, members),
+        best_error=jnp.full(config.members, jnp.inf),
+        stale=jnp.zeros((), jnp.int32),
+    )
+
+
+@eqx.filter_jit(donate="all-except-first")
+def fit_epoch(
+    frozen: tuple[Rows, EnsembleConfig], state: FitState, key: Key
+) -> tuple[FitState, Metrics]:
+    """Pass over every member's bootstrap once, in a new order; then judge on the hold-out rows."""
+    rows, config = frozen
+    optimizer = optax.adam(config.learning_rate)
+    steps = max(1, len(rows.x) // config.batch)
+    bootstrap = jax.vmap(jr.permutation)(jr.split(key, config.members), state.bootstrap)
+    taken = bootstrap[:, : steps * config.batch]  # Fewer rows than a batch make one short step.
+    batches = taken.reshape(config.members, steps, -1).swapaxes(0, 1)
+
+    def loss(members: GaussianNet, index: Int[Array, "members batch"]) -> Float[Array, ""]:
+        one = lambda member, pick: member.loss(rows.x[pick], rows.y[pick], config.decays)  # noqa: E731
+        return jnp.sum(jax.vmap(one)(members, index))
+
+    def step(carry: tuple, index: Int[Array, "members batch"]) -> tuple[tuple, Float[Array, ""]]:
+        members, opt_state = carry
+        value, gradient = jax.value_and_grad(loss)(members, index)
+        change, opt_state = optimizer.update(gradient, opt_state)
+        return (optax.apply_updates(members, change), opt_state), value
+
+    (members, opt_state), losses = jax.lax.scan(step, (state.members, state.opt_state), batches)
+    error = holdout_error(members, rows)
+    improved = error < 0.99 * state.best_error
+    state = FitState(
+        members=members,
+        opt_state=opt_state,
+        bootstrap=bootstrap,
+        best=keep_better(improved, members, state.best),
+        best_error=jnp.where(improved, error, state.best_error),
+        stale=jnp.where(improved.any(), 0, state.stale + 1),
+    )
+    loss_each = jnp.mean(losses) / config.members
+    return state, {"loss": loss_each, "holdout_error": error}
+
+
+def holdout_error(members: GaussianNet, rows: Rows) -> Float[Array, " members"]:
+    """Mean squared error of each member's mean on the hold-out rows."""
+
+    def one(member: GaussianNet) -> Float[Array, ""]:
+        mean, _ = member.head(member.trunk(rows.holdout_x))
+        return jnp.mean(jnp.square(mean - rows.holdout_y))
+
+    return jax.vmap(one)(members)
+
+
+def keep_better(
+    improved: Bool[Array, " members"], new: GaussianNet, old: GaussianNet
+) -> GaussianNet:
+    """Take the new weights of members that improved, every part of them; else the old."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(improved.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(pick, new, old)
+
+
+def finish(state: FitState, inputs: Standardizer, elites: int) -> Ensemble:
+    """Restore the best weights and rank the members."""
+    order = jnp.argsort(state.best_error)[:elites]
+    return Ensemble(state.best, inputs, order, state.best_error)

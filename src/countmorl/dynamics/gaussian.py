@@ -1,0 +1,69 @@
+"""One member of the ensemble: a network that predicts a Gaussian over (next_obs - obs, reward)."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from countmorl.types import Key
+
+TRUNK = 2
+"""Hidden layers before the one that counting reads (the second, as in the authors' code)."""
+
+
+class GaussianNet(eqx.Module):
+    """Four hidden layers of swish units; mean and log-variance with soft, learnable bounds.
+
+    v <- v_max - softplus(v_max - v);  v <- v_min + softplus(v - v_min).
+    """
+
+    weights: tuple[Float[Array, "inputs outputs"], ...]
+    biases: tuple[Float[Array, " outputs"], ...]
+    log_var_max: Float[Array, " targets"]
+    log_var_min: Float[Array, " targets"]
+
+    @classmethod
+    def make(cls, sizes: tuple[int, ...], *, key: Key) -> "GaussianNet":
+        """Truncated normal weights of deviation 1 / (2 sqrt(inputs)); the last size is targets."""
+        targets = sizes[-1]
+        outputs = (*sizes[1:-1], 2 * targets)
+        weights = [
+            jr.truncated_normal(k, -2.0, 2.0, (i, o)) / (2 * i**0.5)
+            for i, o, k in zip(sizes[:-1], outputs, jr.split(key, len(outputs)), strict=True)
+        ]
+        biases = [jnp.zeros(o) for o in outputs]
+        return cls(tuple(weights), tuple(biases), jnp.full(targets, 0.5), jnp.full(targets, -10.0))
+
+    def trunk(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch hidden"]:
+        """Return the second hidden layer, the features that codes are made of."""
+        for weight, bias in zip(self.weights[:TRUNK], self.biases[:TRUNK], strict=True):
+            x = jax.nn.swish(x @ weight + bias)
+        return x
+
+    def head(
+        self, hidden: Float[Array, "*batch hidden"]
+    ) -> tuple[Float[Array, "*batch targets"], Float[Array, "*batch targets"]]:
+        """Return mean and log-variance from the second hidden layer."""
+        x = hidden
+        for weight, bias in zip(self.weights[TRUNK:-1], self.biases[TRUNK:-1], strict=True):
+            x = jax.nn.swish(x @ weight + bias)
+        mean, log_var = jnp.split(x @ self.weights[-1] + self.biases[-1], 2, axis=-1)
+        log_var = self.log_var_max - jax.nn.softplus(self.log_var_max - log_var)
+        log_var = self.log_var_min + jax.nn.softplus(log_var - self.log_var_min)
+        return mean, log_var
+
+    def loss(
+        self, x: Float[Array, "batch inputs"], y: Float[Array, "batch targets"], decays: tuple
+    ) -> Float[Array, ""]:
+        """Negative log-likelihood, weight decay per layer, and a pull on the variance bounds.
+
+        mean((mu - y)^2 exp(-v)) + mean(v) + sum_l decay_l |W_l|^2 / 2 + 0.01 sum(v_max - v_min).
+        """
+        mean, log_var = self.head(self.trunk(x))
+        fit = jnp.mean(jnp.square(mean - y) * jnp.exp(-log_var)) + jnp.mean(log_var)
+        decay = sum(
+            0.5 * rate * jnp.sum(jnp.square(weight))
+            for rate, weight in zip(decays, self.weights, strict=True)
+        )
+        return fit + decay + 0.01 * jnp.sum(self.log_var_max - self.log_var_min)

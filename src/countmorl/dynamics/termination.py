@@ -1,0 +1,95 @@
+"""When a model's step ends the task: a known rule, a user's rule, or a learned one."""
+
+import importlib
+from abc import abstractmethod
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float
+
+from countmorl.data.standardizer import Standardizer
+from countmorl.envs import terminations
+from countmorl.errors import ConfigError
+from countmorl.nets import MLP
+from countmorl.types import Key
+
+Rule = Callable[[Array], Array]
+
+
+class AbstractTermination(eqx.Module):
+    """Tells which steps end the task."""
+
+    @abstractmethod
+    def __call__(
+        self,
+        obs: Float[Array, "batch obs"],
+        action: Float[Array, "batch action"],
+        next_obs: Float[Array, "batch obs"],
+        *,
+        key: Key,
+    ) -> Bool[Array, " batch"]:
+        """Judge a batch of steps."""
+
+
+class KnownTermination(AbstractTermination):
+    """A function of the next observation."""
+
+    rule: Rule = eqx.field(static=True)
+
+    def __call__(
+        self,
+        obs: Float[Array, "batch obs"],
+        action: Float[Array, "batch action"],
+        next_obs: Float[Array, "batch obs"],
+        *,
+        key: Key,
+    ) -> Bool[Array, " batch"]:
+        """Apply the rule to every row."""
+        return jax.vmap(self.rule)(next_obs)
+
+
+class LearnedTermination(AbstractTermination):
+    """A calibrated probability that the step ends the task, drawn for each step."""
+
+    inputs: Standardizer
+    net: MLP
+    temperature: Float[Array, ""]
+
+    def logit(self, obs: Array, action: Array, next_obs: Array) -> Float[Array, " batch"]:
+        """Log-odds of the end, calibrated by one temperature on held-out rows."""
+        x = self.inputs(jnp.concatenate([obs, action, next_obs], axis=-1))
+        return self.net(x)[..., 0] / self.temperature
+
+    def __call__(
+        self,
+        obs: Float[Array, "batch obs"],
+        action: Float[Array, "batch action"],
+        next_obs: Float[Array, "batch obs"],
+        *,
+        key: Key,
+    ) -> Bool[Array, " batch"]:
+        """Draw whether each step ends the task."""
+        return jr.bernoulli(key, jax.nn.sigmoid(self.logit(obs, action, next_obs)))
+
+
+def known_rule(name: str) -> Rule:
+    """Find a rule: one of countmorl's (hopper, walker2d, never) or a user's `module:function`."""
+    if ":" not in name:
+        rule = getattr(terminations, name, None)
+        if rule is None:
+            raise ConfigError(
+                f"No termination rule named '{name}'. Known: hopper, walker2d, never; or give "
+                "your own as module:function of one next observation."
+            )
+        return rule
+    module, function = name.split(":", 1)
+    try:
+        return getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"The termination rule '{name}' could not be imported: {error}. It must be "
+            "module:function, importable from here."
+        ) from error

@@ -1,0 +1,88 @@
+"""Rollouts of a policy in the learned, pessimistic model: one scan over the horizon."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float
+
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.termination import AbstractTermination
+from countmorl.pessimism import AbstractPessimism, Lowered
+from countmorl.types import Key, Metrics, Transition
+
+Act = Callable[..., Float[Array, "batch action"]]
+
+
+class PenalizedModel(eqx.Module):
+    """The ensemble, its pessimism and its termination rule: what a policy is trained in."""
+
+    ensemble: Ensemble
+    pessimism: AbstractPessimism
+    termination: AbstractTermination
+
+    def step(
+        self, obs: Float[Array, "batch obs"], action: Float[Array, "batch action"], *, key: Key
+    ) -> tuple[Transition, Lowered]:
+        """Draw next observation and reward from one elite a row; lower the reward."""
+        route_key, noise_key, end_key = jr.split(key, 3)
+        x = self.ensemble.standardize(obs, action)
+        hidden = self.ensemble.trunks(x)
+        mean, log_var = self.ensemble.routed_head(hidden, key=route_key)
+        drawn = mean + jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
+        next_obs, reward = obs + drawn[:, :-1], drawn[:, -1]
+        lowered = self.pessimism(self.ensemble, x, hidden)
+        terminated = self.termination(obs, action, next_obs, key=end_key) | lowered.halt
+        step = Transition(obs, action, reward - lowered.penalty, next_obs, terminated)
+        return step, lowered
+
+
+def rollout(
+    model: PenalizedModel,
+    act: Act,
+    start: Float[Array, "batch obs"],
+    horizon: int,
+    *,
+    key: Key,
+) -> tuple[Transition, Bool[Array, " rows"], Metrics]:
+    """Roll `horizon` steps from each start; return all steps, which of them count, and facts.
+
+    A branch ends at its first terminal step, which still counts; later steps of it do not.
+    """
+
+    def one(carry: tuple[Array, Array], step_key: Key) -> tuple[tuple[Array, Array], Any]:
+        obs, alive = carry
+        act_key, model_key = jr.split(step_key)
+        step, lowered = model.step(obs, act(obs, key=act_key), key=model_key)
+        bounded = jnp.isfinite(step.next_obs).all(axis=-1) & jnp.isfinite(step.reward)
+        counts = alive & bounded  # A model that explodes must not poison the buffer.
+        facts = {"penalty": lowered.penalty, "terminated": step.terminated.astype(jnp.float32)}
+        summary = summarize(facts | lowered.facts, counts)
+        # A dead branch stays where it is: its numbers are never used and must stay finite.
+        next_obs = jnp.where(counts[:, None], step.next_obs, obs)
+        step = jax.tree.map(lambda leaf: _mask(counts, leaf), step)
+        return (next_obs, counts & ~step.terminated), (step, counts, summary)
+
+    alive = jnp.ones(len(start), bool)
+    _, (steps, counts, facts) = jax.lax.scan(one, (start, alive), jr.split(key, horizon))
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), steps)
+    return flat, counts.reshape(-1), facts
+
+
+def summarize(facts: Metrics, counts: Bool[Array, " batch"]) -> Metrics:
+    """Means over live rows; the median too where pairs were counted."""
+    weight = counts / jnp.maximum(1, counts.sum())
+    means = {name: jnp.sum(jnp.where(counts, value, 0) * weight) for name, value in facts.items()}
+    if "count" in facts:
+        live = jnp.where(counts, facts["count"], jnp.nan)
+        means["count_median"] = jnp.nan_to_num(jnp.nanmedian(live))
+    means["alive"] = counts.mean()
+    return means
+
+
+def _mask(counts: Bool[Array, " batch"], leaf: Array) -> Array:
+    keep = counts.reshape(-1, *(1,) * (leaf.ndim - 1))
+    return jnp.where(keep, leaf, jnp.zeros((), leaf.dtype))

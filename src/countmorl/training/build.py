@@ -1,0 +1,118 @@
+"""From a config to the parts it needs: `Build` runs the stages before the policy."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from countmorl.algorithms.model_based import AbstractModelBased
+from countmorl.counting.fit import CodesConfig, collapsed
+from countmorl.counting.learned import CodeCounter
+from countmorl.data.dataset import Dataset
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.termination import AbstractTermination, KnownTermination, known_rule
+from countmorl.errors import RunError
+from countmorl.rollouts import PenalizedModel
+from countmorl.training.epoch import Imagination
+from countmorl.training.loop import Stages
+from countmorl.training.model_stages import CodesStage, ModelStage, count_rows
+
+WANTED = (5.0, 10.0)
+"""Rows per code that the paper found to work best; the search aims at their geometric middle."""
+SENSIBLE = (2.0, 50.0)
+TRIES = 3
+
+
+class Build:
+    """Fits, or reads from the run, whatever an algorithm asks for."""
+
+    def __init__(
+        self, algorithm: AbstractModelBased, dataset: Dataset, stages: Stages, seed: int
+    ) -> None:
+        self.algorithm, self.dataset, self.stages = algorithm, dataset, stages
+        self.model_stage = ModelStage(dataset, algorithm.model, seed)
+        self.ensemble: Ensemble = stages.do(self.model_stage)
+
+    def imagination(self) -> Imagination:
+        """The model a policy is trained in, with its pessimism."""
+        config = self.algorithm
+        model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
+        return Imagination(model, config.horizon, config.branches, config.imagined_rows)
+
+    def termination(self) -> AbstractTermination:
+        """The rule given, or the task's."""
+        task = self.dataset.task
+        name = self.algorithm.termination or (task.termination if task else None)
+        return KnownTermination(known_rule(name or "never"))
+
+    def counter(self, config: CodesConfig) -> CodeCounter:
+        """Counts by learned codes, of the length asked for or of the one that suits the data."""
+        if config.bits != "auto":
+            counter, facts = self.codes(config, config.bits)
+        else:
+            counter, facts = self.search(config)
+        each = float(np.median(facts["samples_per_code"]))
+        bits = counter.autoencoders.encoder.biases[-1].shape[-1]
+        self.say(f"codes of {bits} bits: {each:.1f} rows per code")
+        if not SENSIBLE[0] <= each <= SENSIBLE[1]:
+            why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
+            self.say(
+                f"warning: {each:.1f} rows per code is outside {SENSIBLE[0]:g} to "
+                f"{SENSIBLE[1]:g}: {why}, so the penalty says little. --codes.bits auto chooses."
+            )
+        return counter
+
+    def search(self, config: CodesConfig) -> tuple[CodeCounter, dict[str, Any]]:
+        """Try code lengths until a code stands for 5 to 10 rows; keep the closest."""
+        aim = float(np.sqrt(WANTED[0] * WANTED[1]))
+        tried: dict[int, tuple[CodeCounter, dict[str, Any]]] = {}
+        rows: dict[int, float] = {}
+        bits = 24
+        while bits not in tried and len(tried) < 6:
+            tried[bits] = self.codes(config, bits)
+            rows[bits] = float(np.median(tried[bits][1]["samples_per_code"]))
+            if WANTED[0] <= rows[bits] <= WANTED[1]:
+                break
+            bits = next_bits(rows, aim)
+        best = min(rows, key=lambda length: abs(np.log(rows[length] / aim)))
+        curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
+        self.say(f"rows per code by code length: {curve}")
+        return tried[best]
+
+    def codes(self, config: CodesConfig, bits: int) -> tuple[CodeCounter, dict[str, Any]]:
+        """Fit encoders of one length; one that collapses is fitted again, never used in silence."""
+        x = self.model_stage.rows.x
+        bad: list[int] = []
+        for attempt in range(TRIES):
+            stage = CodesStage(self.ensemble, self.model_stage.rows, config, bits, attempt)
+            counter, facts = count_rows(self.ensemble, self.stages.do(stage), x)
+            bad = collapsed(facts["samples_per_code"], len(x))
+            if not bad:
+                return counter, facts
+            self.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
+        raise RunError(
+            f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "
+            "their counts mean nothing. Try another --codes.bits, or more --codes.fit-epochs."
+        )
+
+    def say(self, text: str) -> None:
+        """Tell the user something about the data."""
+        if not self.stages.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+
+def next_bits(rows: dict[int, float], aim: float) -> int:
+    """Where to look next: log rows per code falls about linearly with the code's length."""
+    lengths = sorted(rows)
+    above = [length for length in lengths if rows[length] > aim]
+    below = [length for length in lengths if rows[length] <= aim]
+    if not below:
+        return min(128, round(lengths[-1] * 1.5))
+    if not above:
+        return max(4, round(lengths[0] / 1.5))
+    low, high = above[-1], below[0]
+    drop = np.log(rows[low] / rows[high])
+    share = np.log(rows[low] / aim) / drop if drop > 0 else 0.5
+    return round(float(np.clip(low + share * (high - low), low + 1, max(low + 1, high - 1))))

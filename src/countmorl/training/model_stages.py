@@ -1,0 +1,90 @@
+"""The stages before the policy: the dynamics ensemble, its termination rule, the codes."""
+
+from typing import Any
+
+import numpy as np
+
+from countmorl.counting import fit as codes_fit
+from countmorl.counting.codes import Autoencoder
+from countmorl.counting.fit import CodesConfig, CodesState
+from countmorl.counting.learned import CodeCounter
+from countmorl.counting.table import CountTable
+from countmorl.data.dataset import Dataset
+from countmorl.dynamics import fit as model_fit
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.fit import EnsembleConfig, FitState, Rows
+from countmorl.training.stage import AbstractStage
+from countmorl.types import Key, Metrics
+
+
+class ModelStage(AbstractStage[FitState, Ensemble]):
+    """Fits the ensemble until no member improves any more."""
+
+    name = "model"
+    stream = 1
+    shown = ("loss", "holdout")
+
+    def __init__(self, dataset: Dataset, config: EnsembleConfig, seed: int) -> None:
+        self.config, self.epochs = config, config.max_epochs
+        self.rows, self.inputs = model_fit.split_rows(dataset, config, seed)
+
+    def init(self, *, key: Key) -> FitState:
+        """Draw the members and their bootstraps."""
+        return model_fit.start(self.rows, self.config, key=key)
+
+    def epoch(self, state: FitState, *, key: Key) -> tuple[FitState, Metrics]:
+        """One pass over every member's bootstrap."""
+        return model_fit.fit_epoch((self.rows, self.config), state, key)
+
+    def judge(self, state: FitState, epoch: int) -> dict[str, Any]:
+        """Mean error of the elites so far."""
+        best = np.sort(np.asarray(state.best_error))[: self.config.elites]
+        return {"holdout": float(best.mean())}
+
+    def finished(self, state: FitState) -> bool:
+        """Stop when patience is over."""
+        return int(state.stale) > self.config.patience
+
+    def result(self, state: FitState) -> Ensemble:
+        """The best weights of each member, ranked."""
+        return model_fit.finish(state, self.inputs, self.config.elites)
+
+
+class CodesStage(AbstractStage[CodesState, Autoencoder]):
+    """Fits the elites' encoders for one code length."""
+
+    def __init__(
+        self, ensemble: Ensemble, rows: Rows, config: CodesConfig, bits: int, attempt: int = 0
+    ) -> None:
+        self.ensemble, self.x, self.config, self.bits = ensemble, rows.x, config, bits
+        self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
+        self.stream = 1000 * (attempt + 1) + bits
+        self.epochs = config.fit_epochs
+
+    def init(self, *, key: Key) -> CodesState:
+        """Random encoders."""
+        return codes_fit.start(self.ensemble, self.x, self.bits, self.config, key=key)
+
+    def epoch(self, state: CodesState, *, key: Key) -> tuple[CodesState, Metrics]:
+        """Encoder updates."""
+        return codes_fit.fit_epoch((self.ensemble, self.x, self.config), state, key)
+
+    def judge(self, state: CodesState, epoch: int) -> dict[str, Any]:
+        """At the end: codes used, rows per code, entropy of the bits, per elite."""
+        if epoch < self.epochs:
+            return {}
+        return count_rows(self.ensemble, state.autoencoders, self.x)[1]
+
+    def result(self, state: CodesState) -> Autoencoder:
+        """The encoders."""
+        return state.autoencoders
+
+
+def count_rows(
+    ensemble: Ensemble, autoencoders: Autoencoder, x: Any
+) -> tuple[CodeCounter, dict[str, list[float]]]:
+    """Count the codes of the model's training rows; hold-out rows are never counted."""
+    words, ones = codes_fit.encode(ensemble, autoencoders, x)
+    tables = [CountTable.of(member) for member in words]
+    facts = codes_fit.quality(tables, ones, len(x))
+    return CodeCounter(autoencoders, tuple(tables)), facts
