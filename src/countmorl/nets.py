@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, ArrayLike, Float
 
 from countmorl.types import Key
 
@@ -27,9 +27,9 @@ class CosineDecay:
     start: float
     steps: int
 
-    def __call__(self, step: Int[Array, ""]) -> Float[Array, ""]:
+    def __call__(self, count: ArrayLike) -> Array:
         """Return the rate at one step; an optax schedule that compares and hashes by its values."""
-        done = jnp.minimum(step, self.steps) / self.steps
+        done = jnp.minimum(count, self.steps) / self.steps
         return self.start * 0.5 * (1 + jnp.cos(jnp.pi * done))
 
 

@@ -14,9 +14,9 @@ pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` ha
 from dataclasses import dataclass, field
 
 from countmorl.algorithms.base import at_least
-from countmorl.algorithms.model_based import AbstractModelBased
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.counting.estimate import Kind
-from countmorl.counting.fit import CodesConfig
+from countmorl.counting.fit import CodesConfig, CounterName
 from countmorl.pessimism import CountPenalty
 
 
@@ -31,6 +31,9 @@ class CountMORL(AbstractModelBased):
     (UC) it."""
     alpha: float = 0.5
     """Deviations between the mean count and LC or UC (alpha)."""
+    counter: CounterName = "codes"
+    """How pairs are counted: codes (learned, the paper's), simhash (random projections, nothing
+    learned; Tang et al., 2017), exact (pairs that repeat to the last bit)."""
     codes: CodesConfig = field(default_factory=CodesConfig)
     """The codes that pairs are counted by."""
 
@@ -38,6 +41,9 @@ class CountMORL(AbstractModelBased):
         super().__post_init__()
         at_least(self, beta=0, alpha=0)
 
-    def pessimism(self, build) -> CountPenalty:
-        """Count by learned codes, penalise by the count."""
-        return CountPenalty(build.counter(self.codes), self.beta, self.estimate, self.alpha)
+    def pessimism(self, build: AbstractBuild) -> CountPenalty:
+        """Count the pairs of the data, penalise by the count."""
+        counter = build.counter(self.counter, self.codes)
+        penalty = CountPenalty(counter, self.beta, self.estimate, self.alpha)
+        build.keep_counter(penalty)
+        return penalty

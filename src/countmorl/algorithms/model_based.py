@@ -1,16 +1,33 @@
 """What the model-based algorithms share: an ensemble, rollouts in it, and SAC on both data."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.base import AbstractAlgorithm, at_least
+from countmorl.counting.base import AbstractCounter
+from countmorl.counting.fit import CodesConfig, CounterName
 from countmorl.data.dataset import Dataset
+from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
+from countmorl.pessimism import AbstractPessimism, CountPenalty
 from countmorl.types import Key
+
+
+class AbstractBuild(ABC):
+    """Fits, or reads from the run, what an algorithm asks for."""
+
+    ensemble: Ensemble
+
+    @abstractmethod
+    def counter(self, name: CounterName, config: CodesConfig) -> AbstractCounter:
+        """Count the model's training rows."""
+
+    @abstractmethod
+    def keep_counter(self, penalty: CountPenalty) -> None:
+        """Store the counter in the run, with its calibration."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,5 +73,5 @@ class AbstractModelBased(AbstractAlgorithm):
         return SAC.make(self.sac, dataset.obs_dim, dataset.action_dim, key=key)
 
     @abstractmethod
-    def pessimism(self, build: Any) -> Any:
-        """Make the rule that lowers the model's steps; `build` runs the stages it needs."""
+    def pessimism(self, build: AbstractBuild) -> AbstractPessimism:
+        """Make the rule that lowers the model's steps; `build` fits what it needs."""

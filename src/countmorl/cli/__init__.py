@@ -55,13 +55,13 @@ def _run(arguments: list[str]) -> int:
 
 def _select(arguments: list[str]) -> tuple[list[str], dict[str, Callable[..., int]]]:
     """Join `train bc` and `data info` to one name, and import only what that command needs."""
-    group = arguments[0] if arguments else ""
+    group, given = arguments[0] if arguments else "", list(arguments)
     in_group = group in GROUPS and len(arguments) > 1 and not arguments[1].startswith("-")
     if in_group:
         arguments = [f"{group} {arguments[1]}", *arguments[2:]]
     elif group in GROUPS:
         arguments = arguments[1:] or ["--help"]
-    commands = _commands(group)
+    commands = _commands(group, given)
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
         word = arguments[0]
         known = [*commands, *GROUPS]
@@ -74,15 +74,15 @@ def _select(arguments: list[str]) -> tuple[list[str], dict[str, Callable[..., in
     return arguments or ["--help"], commands
 
 
-def _commands(group: str) -> dict[str, Callable[..., int]]:
+def _commands(group: str, arguments: list[str]) -> dict[str, Callable[..., int]]:
     if group == "data":
         from countmorl.cli.data import COMMANDS
 
         return COMMANDS
     if group == "train":
-        from countmorl.cli.train import COMMANDS
+        from countmorl.cli.train import commands
 
-        return COMMANDS
+        return commands(arguments)
     from countmorl.cli import data, runs, train
 
-    return {**train.COMMANDS, **runs.COMMANDS, **data.COMMANDS}
+    return {**train.commands([]), **runs.COMMANDS, **data.COMMANDS}

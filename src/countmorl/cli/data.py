@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 from tyro.conf import Positional
@@ -22,6 +22,7 @@ from countmorl.envs.tasks import find_task
 from countmorl.errors import DataError, did_you_mean
 from countmorl.policy import Policy
 
+Recipe = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
 Data = Annotated[Positional[str], tyro.conf.arg(metavar="DATA")]
 Out = Annotated[Positional[Path], tyro.conf.arg(metavar="OUT")]
 
@@ -143,22 +144,37 @@ def collect(
     env: Annotated[Positional[str], tyro.conf.arg(metavar="ENV")],
     out: Out,
     policy: str = "random",
+    recipe: Recipe | None = None,
+    until: float | None = None,
+    until_expert: float | None = None,
     rows: int = 100_000,
     seed: int = 0,
     deterministic: bool = False,
     json: bool = False,
 ) -> int:
-    """Roll a policy in an environment and write every step as a dataset.
+    """Roll a policy in an environment and write every step, or make data by D4RL's recipe.
 
     Args:
         env: A task such as hopper, or any Gymnasium id with vectors for observations and actions.
-        out: File to write (.hdf5 or .npz).
+        out: File to write (.hdf5 or .npz); with --recipe, a folder. Repeat an interrupted recipe's
+            command to go on with it.
         policy: random, or the folder of a run of ours.
-        rows: Steps to record.
+        recipe: Train the behaviour by online SAC first: random, medium, medium-replay (every step
+            of that training), expert, medium-expert.
+        until: What makes a policy medium: a share of the reference range (0.4 is 40 points), or a
+            return where the task has no references.
+        until_expert: What makes a policy an expert, in the same way.
+        rows: Steps to record; medium-replay has as many as the training took.
         seed: Seed of the environment and of the actions.
         deterministic: Act by the policy's mean instead of sampling.
         json: Print JSON.
     """
+    if recipe:
+        from countmorl.training.recipe import make_recipe  # Only this needs JAX in this group.
+
+        goals = {"until": until, "until_expert": until_expert}
+        path = make_recipe(find_task(env), recipe, out, rows=rows, seed=seed, goals=goals)
+        return _wrote(load(path), path, json)
     writer = _writer(out)
     actor = None if policy == "random" else Policy.load(policy)
     dataset = roll(

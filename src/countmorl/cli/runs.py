@@ -6,16 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
+import numpy
 import tyro
 from tyro.conf import Positional
 
+from countmorl.cli.data import Data
 from countmorl.cli.output import points, print_json, print_pairs
 from countmorl.cli.train import finish
+from countmorl.data.sources import load
 from countmorl.demo import demo as run_demo
 from countmorl.doctor import examine
 from countmorl.envs.simulate import evaluate as play
 from countmorl.errors import ConfigError
+from countmorl.files import atomic
 from countmorl.policy import Policy
+from countmorl.runs import Run
+from countmorl.training.counters import load_query
 from countmorl.training.train import resume as go_on
 
 RunFolder = Annotated[Positional[Path], tyro.conf.arg(metavar="RUN")]
@@ -71,6 +77,38 @@ def evaluate(
     return 0
 
 
+def count(run: RunFolder, data: Data, out: Path | None = None, json: bool = False) -> int:
+    """Count how often the pairs of a dataset were seen in a run's training data.
+
+    Args:
+        run: The folder of a run that counts, such as one of count-morl.
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        out: Write every pair's counts, estimates and penalty to this NPZ file.
+        json: Print JSON.
+    """
+    dataset = load(data)
+    counts = load_query(Run.open(run))(dataset.obs, dataset.action)
+    if out:
+        with atomic(out) as temporary, open(temporary, "wb") as file:
+            columns = {"members": counts.members, "penalty": counts.penalty, **counts.estimates}
+            numpy.savez_compressed(file, allow_pickle=False, **columns)
+    summary = counts.summary()
+    if json:
+        print_json({"run": str(run), "data": dataset.name, **summary})
+        return 0
+    quantiles = ", ".join(f"{q} {v:.1f}" for q, v in summary["count_quantiles"].items())
+    print_pairs(
+        {
+            "pairs": f"{summary['pairs']:,}",
+            "never seen": f"{100 * summary['unseen']:.1f} %",
+            "count": f"{quantiles} (quantiles of the mean count)",
+            "estimates": ", ".join(f"{k} {v:.1f}" for k, v in summary["estimates"].items()),
+            "penalty": f"{summary['penalty']:.3f} on average",
+        }
+    )
+    return 0
+
+
 def doctor(json: bool = False) -> int:
     """Say what is installed, where caches lie, and whether a small training works here.
 
@@ -107,6 +145,7 @@ def demo(out: Path = Path("runs/demo"), json: bool = False) -> int:
 COMMANDS: dict[str, Callable[..., int]] = {
     "resume": resume,
     "evaluate": evaluate,
+    "count": count,
     "doctor": doctor,
     "demo": demo,
 }

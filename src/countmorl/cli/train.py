@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import tyro
 from tyro.conf import Positional
 
 from countmorl.algorithms import ALGORITHMS
-from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.presets import PresetName
+from countmorl.algorithms.presets import preset as find_preset
 from countmorl.cli.output import print_json
 from countmorl.runs import Run
 from countmorl.training.loop import Interrupted
@@ -21,24 +22,32 @@ from countmorl.training.train import train
 Flat = tyro.conf.arg(name="")
 
 
-def _command(algorithm: type[AbstractAlgorithm]) -> Callable[..., int]:
+def _command(name: str, preset_name: PresetName, data_name: str) -> Callable[..., int]:
+    algorithm = ALGORITHMS[name]
+
     def command(
         data: Annotated[Positional[str], tyro.conf.arg(metavar="DATA")],
+        *,
         config: Any,
         data_options: Annotated[DataOptions, Flat],
         options: Annotated[RunOptions, Flat],
+        preset: PresetName = "default",
+        model: Path | None = None,
         out: Path | None = None,
         json: bool = False,
     ) -> int:
-        return finish(
-            lambda: train(config, data, out=out, data_options=data_options, options=options), json
-        )
+        settings = {"out": out, "data_options": data_options, "options": options}
+        return finish(lambda: train(config, data, model=model, **settings), json)
 
+    default = find_preset(preset_name, algorithm, data_name)
     command.__annotations__["config"] = Annotated[algorithm, Flat]
+    command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
     command.__doc__ = f"""{algorithm.__doc__}
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        preset: Where the defaults come from: default, paper (the paper's table), quick (minutes).
+        model: Another run on the same data, whose model and codes are used again.
         out: Folder of the run; default runs/ALGORITHM-DATA-seedN.
         json: Print a JSON summary at the end; progress goes to standard error.
     """
@@ -81,6 +90,19 @@ def summarize(run: Run) -> dict[str, Any]:
     }
 
 
-COMMANDS: dict[str, Callable[..., int]] = {
-    f"train {name}": _command(algorithm) for name, algorithm in ALGORITHMS.items()
-}
+def commands(arguments: list[str]) -> dict[str, Callable[..., int]]:
+    """One command an algorithm; a preset among the arguments changes the defaults it shows."""
+    preset_name: Any = "default"
+    for index, argument in enumerate(arguments):
+        if argument == "--preset" and index + 1 < len(arguments):
+            preset_name = arguments[index + 1]
+        elif argument.startswith("--preset="):
+            preset_name = argument.removeprefix("--preset=")
+    if preset_name not in get_args(PresetName):
+        preset_name = "default"  # The parser will say what is wrong with it.
+    data = arguments[2] if len(arguments) > 2 and not arguments[2].startswith("-") else ""
+    wanted = arguments[1] if len(arguments) > 1 else ""
+    return {
+        f"train {name}": _command(name, preset_name if name == wanted else "default", data)
+        for name in ALGORITHMS
+    }

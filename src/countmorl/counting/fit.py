@@ -19,6 +19,7 @@ from countmorl.errors import ConfigError
 from countmorl.types import Key, Metrics
 
 CHUNK = 20_000
+CounterName = Literal["codes", "simhash", "exact"]
 
 
 @dataclass(frozen=True, kw_only=True)

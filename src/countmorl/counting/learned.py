@@ -15,6 +15,11 @@ class CodeCounter(AbstractCounter):
     autoencoders: Autoencoder
     tables: tuple[CountTable, ...]
 
+    @property
+    def bits(self) -> int:
+        """Length of the codes (d)."""
+        return self.autoencoders.encoder.biases[-1].shape[-1]
+
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
+import jax.random as jr
 import numpy as np
 
-from countmorl.algorithms.model_based import AbstractModelBased
-from countmorl.counting.fit import CodesConfig, collapsed
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.configs import to_json
+from countmorl.counting.base import AbstractCounter
+from countmorl.counting.calibration import calibrate
+from countmorl.counting.exact import ExactCounter
+from countmorl.counting.fit import CodesConfig, CounterName, collapsed
 from countmorl.counting.learned import CodeCounter
+from countmorl.counting.simhash import SimHashCounter
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.termination import AbstractTermination, KnownTermination, known_rule
-from countmorl.errors import RunError
+from countmorl.errors import ConfigError, RunError
+from countmorl.files import write_text
+from countmorl.pessimism import CountPenalty
 from countmorl.rollouts import PenalizedModel
+from countmorl.training.counters import save_counter
 from countmorl.training.epoch import Imagination
 from countmorl.training.loop import Stages
-from countmorl.training.model_stages import CodesStage, ModelStage, count_rows
+from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage, count_rows
 
 WANTED = (5.0, 10.0)
 """Rows per code that the paper found to work best; the search aims at their geometric middle."""
 SENSIBLE = (2.0, 50.0)
 TRIES = 3
+SIMHASH_STREAM = 3
 
 
-class Build:
+class Build(AbstractBuild):
     """Fits, or reads from the run, whatever an algorithm asks for."""
 
     def __init__(
         self, algorithm: AbstractModelBased, dataset: Dataset, stages: Stages, seed: int
     ) -> None:
-        self.algorithm, self.dataset, self.stages = algorithm, dataset, stages
+        self.algorithm, self.dataset, self.stages, self.seed = algorithm, dataset, stages, seed
         self.model_stage = ModelStage(dataset, algorithm.model, seed)
         self.ensemble: Ensemble = stages.do(self.model_stage)
 
@@ -42,27 +53,68 @@ class Build:
         return Imagination(model, config.horizon, config.branches, config.imagined_rows)
 
     def termination(self) -> AbstractTermination:
-        """The rule given, or the task's."""
+        """The rule given, or the task's, or one learned from the flags of the data."""
         task = self.dataset.task
         name = self.algorithm.termination or (task.termination if task else None)
+        if name is None and self.dataset.terminated[self.dataset.next_known].any():
+            return self.stages.do(TerminationStage(self.dataset, self.seed))
+        if name is None and self.dataset.terminated.any():
+            self.say(
+                "warning: the data tell where the task ends but not how the last step went, so "
+                "ends cannot be learned; rollouts never end. --termination gives a rule."
+            )
         return KnownTermination(known_rule(name or "never"))
 
-    def counter(self, config: CodesConfig) -> CodeCounter:
-        """Counts by learned codes, of the length asked for or of the one that suits the data."""
-        if config.bits != "auto":
-            counter, facts = self.codes(config, config.bits)
-        else:
+    def counter(self, name: CounterName, config: CodesConfig) -> AbstractCounter:
+        """Count the model's training rows; hold-out rows are never counted."""
+        x, elites = self.model_stage.rows.x, len(self.ensemble.elites)
+        if name == "exact":
+            return ExactCounter.fit(x)
+        if name == "simhash":
+            if config.bits == "auto":
+                raise ConfigError("simhash needs a code length; give --codes.bits (16 to 64).")
+            key = jr.fold_in(jr.key(self.seed), SIMHASH_STREAM)
+            return SimHashCounter.fit(x, config.bits, elites, key=key)
+        if config.bits == "auto":
             counter, facts = self.search(config)
+        else:
+            counter, facts = self.codes(config, config.bits)
+        self.tell_quality(counter, facts)
+        return counter
+
+    def tell_quality(self, counter: CodeCounter, facts: dict[str, Any]) -> None:
+        """Say how many rows share a code, and aloud where that makes counts useless."""
         each = float(np.median(facts["samples_per_code"]))
-        bits = counter.autoencoders.encoder.biases[-1].shape[-1]
-        self.say(f"codes of {bits} bits: {each:.1f} rows per code")
+        self.say(f"codes of {counter.bits} bits: {each:.1f} rows per code")
         if not SENSIBLE[0] <= each <= SENSIBLE[1]:
             why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
             self.say(
                 f"warning: {each:.1f} rows per code is outside {SENSIBLE[0]:g} to "
                 f"{SENSIBLE[1]:g}: {why}, so the penalty says little. --codes.bits auto chooses."
             )
-        return counter
+
+    def keep_counter(self, penalty: CountPenalty) -> None:
+        """Store the counter in the run, and how well its counts predict the model's error."""
+        run, rows = self.stages.run, self.model_stage.rows
+        about = {
+            "beta": penalty.beta,
+            "estimate": penalty.estimate,
+            "alpha": penalty.alpha,
+            "model": to_json(self.algorithm.model),
+            "action_low": self.dataset.action_low.tolist(),
+            "action_high": self.dataset.action_high.tolist(),
+        }
+        save_counter(run, penalty.counter, about)
+        calibration = calibrate(
+            self.ensemble,
+            penalty.counter,
+            rows.holdout_x,
+            rows.holdout_y,
+            penalty.estimate,
+            penalty.alpha,
+        )
+        write_text(run.path / "calibration.json", json.dumps(calibration, indent=2) + "\n")
+        self.say(calibration["verdict"])
 
     def search(self, config: CodesConfig) -> tuple[CodeCounter, dict[str, Any]]:
         """Try code lengths until a code stands for 5 to 10 rows; keep the closest."""

@@ -127,9 +127,9 @@ def _compile_clock() -> Iterator[list[float]]:
     """Add up the seconds that XLA spends compiling."""
     spent = [0.0]
 
-    def listen(event: str, seconds: float, **_: object) -> None:
-        if event == COMPILED and math.isfinite(seconds):
-            spent[0] += seconds
+    def listen(event: str, duration_secs: float, **_: object) -> None:
+        if event == COMPILED and math.isfinite(duration_secs):
+            spent[0] += duration_secs
 
     jax.monitoring.register_event_duration_secs_listener(listen)
     try:

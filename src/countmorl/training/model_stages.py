@@ -11,8 +11,11 @@ from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics import fit as model_fit
+from countmorl.dynamics import termination_fit
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, FitState, Rows
+from countmorl.dynamics.termination import LearnedTermination
+from countmorl.dynamics.termination_fit import EndState
 from countmorl.training.stage import AbstractStage
 from countmorl.types import Key, Metrics
 
@@ -88,3 +91,31 @@ def count_rows(
     tables = [CountTable.of(member) for member in words]
     facts = codes_fit.quality(tables, ones, len(x))
     return CodeCounter(autoencoders, tuple(tables)), facts
+
+
+class TerminationStage(AbstractStage[EndState, LearnedTermination]):
+    """Learns when the task ends, where no rule is known."""
+
+    name = "termination"
+    stream = 2
+    epochs = 5
+
+    def __init__(self, dataset: Dataset, seed: int) -> None:
+        self.rows, self.inputs = termination_fit.split_rows(dataset, seed)
+
+    def init(self, *, key: Key) -> EndState:
+        """A random classifier."""
+        return termination_fit.start(self.rows, key=key)
+
+    def epoch(self, state: EndState, *, key: Key) -> tuple[EndState, Metrics]:
+        """Classifier updates."""
+        return termination_fit.fit_epoch(self.rows, state, key)
+
+    def judge(self, state: EndState, epoch: int) -> dict[str, Any]:
+        """Held-out errors of the calibrated rule."""
+        rule = termination_fit.finish(state, self.rows, self.inputs)
+        return termination_fit.quality(rule, self.rows)
+
+    def result(self, state: EndState) -> LearnedTermination:
+        """The calibrated rule."""
+        return termination_fit.finish(state, self.rows, self.inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -31,11 +32,13 @@ def train(
     out: str | Path | None = None,
     data_options: DataOptions | None = None,
     options: RunOptions | None = None,
+    model: str | Path | None = None,
     quiet: bool = False,
 ) -> Run:
     """Train an algorithm on a dataset; return the run, whose folder holds everything.
 
-    `algorithm` is a config such as `BC(epochs=50)` or a name; `data` is anything `load` takes.
+    `algorithm` is a config such as `BC(epochs=50)` or a name; `data` is anything `load` takes;
+    `model` is another run on the same data, whose fitted model and codes are used again.
     """
     if isinstance(algorithm, str):
         algorithm = find_algorithm(algorithm)()
@@ -43,6 +46,7 @@ def train(
     name = algorithm_name(algorithm)
     dataset = _load(data, data_options)
     check_loggers(options.log)
+    donor = _donor(model, algorithm, dataset) if model else None
     where = Path(out) if out else Path("runs") / f"{name}-{_slug(dataset.name)}-seed{options.seed}"
     run = Run.create(
         where,
@@ -50,6 +54,7 @@ def train(
             "algorithm": name,
             "config": to_json(algorithm),
             "options": to_json(options),
+            "model_seed": donor.config["model_seed"] if donor else options.seed,
             "data": {
                 "source": locate(str(data)) if isinstance(data, (str, Path)) else None,
                 "name": dataset.name,
@@ -60,7 +65,33 @@ def train(
             | {"python": platform.python_version()},
         },
     )
+    if donor:
+        _adopt(donor, run)
     return _go(run, algorithm, dataset, options, quiet=quiet)
+
+
+def _donor(path: str | Path, algorithm: AbstractAlgorithm, dataset: Dataset) -> Run:
+    """Open the run whose model is to be used again, and check that it fits."""
+    donor = Run.open(path)
+    config = donor.config
+    if not isinstance(algorithm, AbstractModelBased):
+        raise ConfigError(f"{type(algorithm).__name__} has no model, so --model makes no sense.")
+    if donor.load_result("model") is None:
+        raise RunError(f"{path} holds no fitted model yet; let it finish its model first.")
+    if config["data"]["hash"] != dataset.hash:
+        raise RunError(f"The model of {path} was fitted on other data; it must be the same.")
+    if config["config"].get("model") != json.loads(json.dumps(to_json(algorithm.model))):
+        raise ConfigError(f"The model of {path} has other settings; leave --model.* as they were.")
+    return donor
+
+
+def _adopt(donor: Run, run: Run) -> None:
+    """Copy what was fitted on the data: the model, its termination rule, its codes."""
+    for path in sorted((donor.path / "stages").glob("*.safetensors")):
+        if path.stem in ("model", "termination") or path.stem.startswith("codes-"):
+            saved = donor.load_result(path.stem)
+            assert saved is not None
+            run.save_result(path.stem, saved[0])
 
 
 def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) -> Run:
@@ -114,7 +145,7 @@ def _go(
         try:
             imagination, retain = None, 0
             if isinstance(algorithm, AbstractModelBased):
-                build = Build(algorithm, dataset, stages, options.seed)
+                build = Build(algorithm, dataset, stages, run.config["model_seed"])
                 imagination, retain = build.imagination(), algorithm.retain
             info = _info(run, dataset)
             stages.do(PolicyStage(algorithm, dataset, options, info, imagination, retain))

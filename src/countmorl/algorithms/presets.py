@@ -1,0 +1,101 @@
+"""Settings by name, as Python values: the paper's table, and one sized for minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.count_morl import CountMORL
+from countmorl.counting.estimate import Kind
+from countmorl.counting.fit import CodesConfig
+from countmorl.errors import ConfigError
+
+PresetName = Literal["default", "paper", "quick"]
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One line of the paper's hyperparameter table."""
+
+    horizon: int
+    betas: dict[Kind, float]
+    bits: int
+    best: Kind
+    """The estimate with the highest published score."""
+
+
+def _row(horizon: int, lc: float, avg: float, uc: float, bits: int, best: Kind) -> PaperRow:
+    return PaperRow(horizon, {"LC": lc, "AVG": avg, "UC": uc}, bits, best)
+
+
+PAPER: dict[str, PaperRow] = {
+    "halfcheetah-random": _row(5, 1, 0.5, 1, 50, "LC"),
+    "hopper-random": _row(20, 1, 1, 3, 80, "LC"),
+    "walker2d-random": _row(20, 1, 1, 1, 64, "LC"),
+    "halfcheetah-medium": _row(5, 1, 1, 3, 32, "AVG"),
+    "hopper-medium": _row(20, 1, 1, 1, 50, "UC"),
+    "walker2d-medium": _row(20, 3, 3, 3, 32, "AVG"),
+    "halfcheetah-medium-replay": _row(5, 1, 3, 3, 32, "UC"),
+    "hopper-medium-replay": _row(5, 3, 3, 1, 50, "UC"),
+    "walker2d-medium-replay": _row(5, 1, 3, 1, 32, "UC"),
+    "halfcheetah-medium-expert": _row(5, 3, 1, 3, 32, "UC"),
+    "hopper-medium-expert": _row(20, 3, 3, 3, 50, "UC"),
+    "walker2d-medium-expert": _row(20, 3, 3, 3, 50, "UC"),
+}
+"""H, beta for each estimate, d (Appendix, hyperparameters), and which estimate scored best."""
+
+
+def paper_row(data: str) -> PaperRow | None:
+    """Find the row of a dataset by its name or its file's name; the longest match counts."""
+    name = data.replace("\\", "/").split("/")[-1].lower().replace("_", "-")
+    matches = [key for key in PAPER if name.startswith(key)]
+    return PAPER[max(matches, key=len)] if matches else None
+
+
+def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> AbstractAlgorithm:
+    """Return an algorithm's settings for a dataset."""
+    if name == "default":
+        return algorithm()
+    if algorithm is not CountMORL:
+        raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; leave --preset away.")
+    return paper(data) if name == "paper" else quick()
+
+
+def paper(data: str) -> CountMORL:
+    """The paper's settings for one of its twelve tasks, with the estimate that scored best."""
+    row = paper_row(data)
+    if row is None:
+        raise ConfigError(
+            f"The paper has no settings for '{data}'. It has: {', '.join(PAPER)}. "
+            "Leave --preset away for the defaults."
+        )
+    base = CountMORL()
+    return replace(
+        base,
+        epochs=1000,
+        horizon=row.horizon,
+        beta=row.betas[row.best],
+        estimate=row.best,
+        codes=CodesConfig(bits=row.bits),
+        sac=replace(
+            base.sac,
+            actor_rate=3e-4,
+            entropy_rate=3e-4,
+            target_entropy=-3.0,
+            log_std_min=-20.0,
+            average=1.0,
+        ),
+    )
+
+
+def quick() -> CountMORL:
+    """A small model, short rollout batches and few epochs: minutes on a laptop."""
+    base = CountMORL()
+    return replace(
+        base,
+        epochs=30,
+        branches=10_000,
+        model=replace(base.model, max_epochs=30),
+        codes=replace(base.codes, fit_epochs=3),
+    )

@@ -1,0 +1,91 @@
+"""A fitted counter with its model, as named arrays: what a run keeps and a query needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from countmorl.counting.base import AbstractCounter
+from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.errors import DataError
+
+CHUNK = 20_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counts:
+    """What is known of some pairs: every member's count, the three estimates, the penalty."""
+
+    members: np.ndarray
+    """[members, pairs]"""
+    estimates: dict[Kind, np.ndarray]
+    """LC, AVG and UC, each [pairs]"""
+    penalty: np.ndarray
+    """What the run took from the reward of each pair."""
+
+    def summary(self) -> dict[str, Any]:
+        """Shares and quantiles over the pairs, as JSON-able values."""
+        mean = self.estimates["AVG"]
+        unseen = (self.members == 0).all(axis=0)
+        return {
+            "pairs": len(mean),
+            "unseen": float(unseen.mean()),
+            "count_quantiles": {
+                f"{int(100 * q)}%": float(np.quantile(mean, q))
+                for q in (0.05, 0.25, 0.5, 0.75, 0.95)
+            },
+            "estimates": {kind: float(values.mean()) for kind, values in self.estimates.items()},
+            "penalty": float(self.penalty.mean()),
+        }
+
+
+class CountQuery(eqx.Module):
+    """Counts of any pairs, by a run's model and counter: `query(obs, action) -> Counts`."""
+
+    ensemble: Ensemble
+    counter: AbstractCounter
+    action_low: np.ndarray
+    action_high: np.ndarray
+    beta: float = eqx.field(static=True)
+    estimate: Kind = eqx.field(static=True)
+    alpha: float = eqx.field(static=True)
+
+    def __call__(self, obs: np.ndarray, action: np.ndarray) -> Counts:
+        """Count pairs [n, obs] and [n, action] (or one of each), actions in their true bounds."""
+        obs, action = np.atleast_2d(np.float32(obs)), np.atleast_2d(np.float32(action))
+        sizes = (obs.shape[1] + action.shape[1], len(action))
+        if sizes != (self.ensemble.inputs.mean.shape[0], len(obs)):
+            raise DataError(
+                f"The counter wants observations and actions of "
+                f"{len(self.ensemble.inputs.mean) - len(self.action_low)} and "
+                f"{len(self.action_low)} numbers, one of each a pair; got shapes "
+                f"{list(obs.shape)} and {list(action.shape)}."
+            )
+        span = np.asarray(self.action_high) - np.asarray(self.action_low)
+        scaled = 2 * (action - np.asarray(self.action_low)) / span - 1
+        chunks = [
+            np.asarray(
+                _count(self, jnp.asarray(obs[i : i + CHUNK]), jnp.asarray(scaled[i : i + CHUNK]))
+            )
+            for i in range(0, len(obs), CHUNK)
+        ]
+        members = np.concatenate(chunks, axis=1)
+        estimate = CountEstimate.of(jnp.asarray(members))
+        kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
+        values: dict[Kind, np.ndarray] = {
+            kind: np.asarray(estimate.count(kind, self.alpha)) for kind in kinds
+        }
+        penalty = np.asarray(count_penalty(jnp.asarray(values[self.estimate]), self.beta))
+        return Counts(members=members, estimates=values, penalty=penalty)
+
+
+@eqx.filter_jit
+def _count(query: CountQuery, obs: jax.Array, action: jax.Array) -> jax.Array:
+    x = query.ensemble.standardize(obs, action)
+    return query.counter.counts(x, query.ensemble.trunks(x))
