@@ -11,7 +11,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.data import Data
-from countmorl.cli.output import points, print_json, print_pairs
+from countmorl.cli.output import points, print_json, print_pairs, print_table
 from countmorl.cli.train import finish
 from countmorl.data.sources import load
 from countmorl.demo import demo as run_demo
@@ -20,6 +20,8 @@ from countmorl.envs.simulate import evaluate as play
 from countmorl.errors import ConfigError
 from countmorl.files import atomic
 from countmorl.policy import Policy
+from countmorl.reports.figures import calibration as draw_calibration
+from countmorl.reports.figures import draw_all, read_calibration
 from countmorl.runs import Run
 from countmorl.training.counters import load_query
 from countmorl.training.train import resume as go_on
@@ -128,17 +130,59 @@ def doctor(json: bool = False) -> int:
 
 
 def demo(out: Path = Path("runs/demo"), json: bool = False) -> int:
-    """Train on data that needs no download, and compare with the policy that made it.
+    """Count-MORL on data that ships with the package: a few minutes, no download.
 
     Args:
-        out: Folder for the dataset and the run; an earlier demo there is replaced.
-        json: Print JSON on the last line.
+        out: Folder for the two runs and the figures; an earlier demo there is replaced.
+        json: Print the three scores and the paths as JSON on the last line.
     """
     result = run_demo(out)
     if json:
         print_json(result)
-    else:
-        print_pairs(result)
+        return 0
+    print("\nReturn on Pendulum-v1 (higher is better, 0 is best):")
+    print_pairs(
+        {
+            "  the data's behaviour": f"{result['behaviour']:.0f}",
+            "  behaviour cloning": f"{result['bc']:.0f}",
+            "  Count-MORL": f"{result['count_morl']:.0f}",
+        }
+    )
+    print(f"Run: {result['run']}")
+    for path in result["figures"]:
+        print(f"Figure: {path}")
+    return 0
+
+
+def figures(run: RunFolder, json: bool = False) -> int:
+    """Draw a run's learning curve, the coverage of its rollouts, and its counts' calibration.
+
+    Args:
+        run: The run's folder; the PNG files go there.
+        json: Print JSON.
+    """
+    paths = [str(path) for path in draw_all(Run.open(run))]
+    print_json({"figures": paths}) if json else print("\n".join(paths))
+    return 0
+
+
+def calibration(run: RunFolder, json: bool = False) -> int:
+    """Show whether counts predict the model's error: held-out error by count, in bins.
+
+    Args:
+        run: The folder of a run that counts; the figure goes there.
+        json: Print JSON.
+    """
+    facts = read_calibration(opened := Run.open(run))
+    if json:
+        print_json(facts)
+        return 0
+    print_table(
+        ("count", "error", "rows"),
+        ((f"{b['count']:.1f}", f"{b['error']:.4f}", str(b["rows"])) for b in facts["bins"]),
+    )
+    print(facts["verdict"])
+    print(f"Figure: {draw_calibration(opened)}")
     return 0
 
 
@@ -146,6 +190,8 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "resume": resume,
     "evaluate": evaluate,
     "count": count,
+    "calibration": calibration,
+    "figures": figures,
     "doctor": doctor,
     "demo": demo,
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from countmorl.data.fields import Fields, breaks, not_finite
+from countmorl.data.sources import read
 
 SHOWN = 5
 ABSURD = 1e6
@@ -31,8 +33,12 @@ class Finding:
         return asdict(self)
 
 
-def check(fields: Fields) -> list[Finding]:
-    """Look for everything that is known to spoil a run; errors come first."""
+def check(source: Fields | str | Path | Mapping[str, np.ndarray]) -> list[Finding]:
+    """Look for everything that is known to spoil a run; errors come first.
+
+    `source` is anything `countmorl.load` takes, or fields already read.
+    """
+    fields = source if isinstance(source, Fields) else read(source)
     findings = [finding for test in TESTS for finding in test(fields)]
     return sorted(findings, key=lambda finding: finding.level != "error")
 
