@@ -1,0 +1,83 @@
+import json
+
+import pytest
+
+from countmorl.runs import Run
+
+
+def test_says_how_it_ended_and_where_it_lies(run_cli, trained, tiny):
+    code, out, err = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny)
+    assert code == 0
+    assert out.splitlines() == [
+        "Not simulated: no environment is known for this dataset (--task names one).",
+        "Run: run",
+        "Policy: run/policy.safetensors",
+    ]
+    assert [line.split()[1] for line in err.splitlines()] == ["1/4", "2/4", "3/4", "4/4"]
+
+
+def test_json(run_cli, trained, tiny):
+    code, out, _ = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "run": "run",
+        "policy": "run/policy.safetensors",
+        "epoch": 4,
+        "evaluated_epoch": None,
+        "return": None,
+        "return_std": None,
+        "score": None,
+        "score_std": None,
+    }
+
+
+def test_the_default_folder(run_cli, trained, tiny):
+    code, out, _ = run_cli("train", "bc", trained / "log.hdf5", *tiny, "--seed", 7)
+    assert code == 0
+    assert "Run: runs/bc-log-seed7" in out
+
+
+def test_options_reach_the_config(run_cli, trained, monkeypatch):
+    monkeypatch.setattr("countmorl.training.loop.Stages.do", lambda self, stage: None)
+    options = (
+        "--epochs 1 --updates 2 --batch 3 --hidden 4 5 --learning-rate 0.01 --seed 6 --rows 40"
+    )
+    more = "--eval-every 0 --eval-episodes 7 --save-every 8 --mode d4rl-exact --log tensorboard"
+    pytest.importorskip("tensorboardX")
+    code, _, _ = run_cli(
+        "train", "bc", trained / "log.hdf5", "--out", "run", *options.split(), *more.split()
+    )
+    assert code == 0
+    config = Run.open("run").config
+    assert config["config"] == {
+        "epochs": 1,
+        "updates": 2,
+        "batch": 3,
+        "hidden": [4, 5],
+        "learning_rate": 0.01,
+    }
+    assert config["options"] == {
+        "seed": 6,
+        "eval_every": 0,
+        "eval_episodes": 7,
+        "save_every": 8,
+        "log": ["tensorboard"],
+    }
+    assert config["data"]["options"] == {"task": None, "rows": 40, "mode": "d4rl-exact"}
+
+
+def test_a_return_without_a_reference(run_cli, log, save, tiny, tmp_path):
+    data = save(tmp_path / "log.hdf5", log(action=1), env_id="Pendulum-v1")
+    arguments = ("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
+    code, out, _ = run_cli(*arguments)
+    assert code == 0
+    last = Run.open("run").metrics()[-1]
+    assert f"Last return {last['return']:.1f} ± 0.0." in out
+
+
+def test_a_score(run_cli, log, save, tiny, tmp_path):
+    data = save(tmp_path / "hopper_mine.npz", log(obs=11, action=3))
+    arguments = ("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
+    code, out, _ = run_cli(*arguments)
+    assert code == 0
+    assert f"Last score {Run.open('run').metrics()[-1]['score']:.1f} ± 0.0 (normalised)." in out

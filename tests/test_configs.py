@@ -1,0 +1,90 @@
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from countmorl.algorithms.bc import BC
+from countmorl.configs import from_json, to_json
+from countmorl.errors import ConfigError
+from countmorl.training.options import DataOptions, RunOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    size: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    inner: Inner = Inner()
+    kind: Literal["a", "b"] = "a"
+    rate: float = 0.5
+    note: str | None = None
+    either: int | float | None = None
+    layers: tuple[int, ...] = ()
+    on: bool = False
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Outer(),
+        Outer(inner=Inner(size=3), kind="b", rate=2.0, note="x", layers=(4, 5), on=True),
+        BC(),
+        BC(epochs=3, hidden=(), learning_rate=1e-3),
+        RunOptions(seed=7, log=("tensorboard", "wandb")),
+        DataOptions(task="hopper", rows=10, mode="d4rl-exact"),
+    ],
+    ids=repr,
+)
+def test_json_gives_the_same_config_back(config):
+    text = json.dumps(to_json(config))
+    assert from_json(type(config), json.loads(text)) == config
+
+
+def test_missing_keys_take_their_defaults():
+    assert from_json(Outer, {"rate": 1.5}) == Outer(rate=1.5)
+
+
+def test_an_integer_will_do_for_a_float():
+    rate = from_json(Outer, {"rate": 2}).rate
+    assert (rate, type(rate)) == (2.0, float)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"rats": 1}, "Outer has no setting 'rats'. Did you mean 'rate'.*It has: inner, kind"),
+        ({"inner": {"sise": 1}}, "Inner has no setting 'sise'. Did you mean 'size'"),
+        ({"inner": 3}, "config of Inner must be a table, got 3"),
+        ({"inner": {"size": "3"}}, "`size` must be int, got '3'"),
+        ({"inner": {"size": 1.5}}, "`size` must be int, got 1.5"),
+        ({"inner": {"size": True}}, "`size` must be int, got True"),
+        ({"rate": "fast"}, "`rate` must be float, got 'fast'"),
+        ({"rate": None}, "`rate` must be float, got None"),
+        ({"rate": False}, "`rate` must be float, got False"),
+        ({"kind": "c"}, r"`kind` must be Literal\['a', 'b'\], got 'c'"),
+        ({"kind": ["a"]}, "`kind` must be Literal"),
+        ({"note": 3}, r"`note` must be str \| None, got 3"),
+        ({"either": "x"}, r"`either` must be int \| float \| None"),
+        ({"layers": 3}, r"`layers` must be tuple\[int, ...\], got 3"),
+        ({"layers": [1, "2"]}, "`layers` must be tuple"),
+        ({"layers": [1, [2]]}, "`layers` must be tuple"),
+        ({"on": 1}, "`on` must be bool, got 1"),
+    ],
+)
+def test_what_does_not_fit_is_named(values, words):
+    with pytest.raises(ConfigError, match=words):
+        from_json(Outer, values)
+
+
+@pytest.mark.parametrize("values", [None, [], "x", 3])
+def test_a_config_is_a_table(values):
+    with pytest.raises(ConfigError, match="config of Outer must be a table"):
+        from_json(Outer, values)
+
+
+def test_checks_of_the_config_itself_hold():
+    with pytest.raises(ConfigError, match="`epochs` must be at least 1, got 0"):
+        from_json(BC, {"epochs": 0})

@@ -1,0 +1,33 @@
+import pytest
+
+from countmorl.errors import (
+    ConfigError,
+    CountMorlError,
+    DataError,
+    MissingExtraError,
+    RunError,
+    did_you_mean,
+)
+
+
+@pytest.mark.parametrize("error", [DataError, ConfigError, RunError, MissingExtraError])
+def test_every_error_is_ours_and_a_value_error(error):
+    assert issubclass(error, CountMorlError)
+    assert issubclass(error, ValueError)
+
+
+def test_a_missing_extra_is_an_import_error_too():
+    assert issubclass(MissingExtraError, ImportError)
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("hoper", " Did you mean 'hopper'?"),
+        ("hopper", " Did you mean 'hopper'?"),
+        ("ant", ""),
+        ("", ""),
+    ],
+)
+def test_did_you_mean(word, hint):
+    assert did_you_mean(word, ["hopper", "walker2d"]) == hint

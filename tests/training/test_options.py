@@ -1,0 +1,28 @@
+import pytest
+
+from countmorl.errors import ConfigError
+from countmorl.training.options import DataOptions, RunOptions
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"seed": -1}, "`seed` must be at least 0, got -1"),
+        ({"eval_every": -1}, "`eval_every` must be at least 0"),
+        ({"eval_episodes": 0}, "`eval_episodes` must be at least 1"),
+        ({"save_every": 0}, "`save_every` must be at least 1"),
+    ],
+)
+def test_run_options_out_of_range(settings, words):
+    with pytest.raises(ConfigError, match=words):
+        RunOptions(**settings)
+
+
+def test_no_evaluation_is_allowed():
+    assert RunOptions(eval_every=0).eval_every == 0
+
+
+@pytest.mark.parametrize("rows", [0, -1])
+def test_rows_out_of_range(rows):
+    with pytest.raises(ConfigError, match=f"`rows` must be at least 1, got {rows}"):
+        DataOptions(rows=rows)
