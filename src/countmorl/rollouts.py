@@ -74,12 +74,12 @@ def rollout(
 
 def summarize(facts: Metrics, counts: Bool[Array, " batch"]) -> Metrics:
     """Means over live rows; the median too where pairs were counted."""
-    weight = counts / jnp.maximum(1, counts.sum())
+    weight = counts.astype(jnp.float32) / jnp.maximum(1.0, counts.sum(dtype=jnp.float32))
     means = {name: jnp.sum(jnp.where(counts, value, 0) * weight) for name, value in facts.items()}
     if "count" in facts:
         live = jnp.where(counts, facts["count"], jnp.nan)
         means["count_median"] = jnp.nan_to_num(jnp.nanmedian(live))
-    means["alive"] = counts.mean()
+    means["alive"] = counts.mean(dtype=jnp.float32)
     return means
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -43,24 +43,24 @@ class Dataset:
     task: Task | None = None
 
     @classmethod
-    def of(cls, fields: Fields) -> Dataset:
+    def of(cls, raw: Fields) -> Dataset:
         """Check raw fields and make a dataset of them; a `DataError` says what is wrong."""
-        fields.check_finite()
-        next_obs, known = fields.next_or_shifted()
-        low, high = fields.action_bounds()
+        raw.check_finite()
+        next_obs, known = raw.next_or_shifted()
+        low, high = raw.action_bounds()
         return cls(
-            obs=fields.obs,
-            action=fields.action,
-            reward=fields.reward,
+            obs=raw.obs,
+            action=raw.action,
+            reward=raw.reward,
             next_obs=next_obs,
-            terminated=fields.terminated,
-            truncated=fields.truncated,
+            terminated=raw.terminated,
+            truncated=raw.truncated,
             next_known=known,
-            episode_ends=fields.episode_ends,
+            episode_ends=raw.episode_ends,
             action_low=low,
             action_high=high,
-            name=fields.name,
-            task=fields.task,
+            name=raw.name,
+            task=raw.task,
         )
 
     def __len__(self) -> int:
@@ -85,8 +85,8 @@ class Dataset:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Every array by name."""
-        names = [k for k, v in vars(self).items() if isinstance(v, np.ndarray)]
-        return {name: getattr(self, name) for name in names}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     @cached_property
     def hash(self) -> str:

@@ -69,7 +69,8 @@ def coverage(run: Run) -> Path:
             epochs, [100 * m["rollout_unseen"][step] for m in rolled], color=color, label=label
         )
         bottom.plot(epochs, [m["rollout_count_median"][step] for m in rolled], color=color)
-    top.set(ylabel="pairs never seen, %", title=_title(run), ylim=(0, None))
+    highest = max(100 * max(m["rollout_unseen"]) for m in rolled)
+    top.set(ylabel="pairs never seen, %", title=_title(run), ylim=(0, max(1.0, 1.1 * highest)))
     bottom.set(xlabel="epoch", ylabel="median count", ylim=(0, None))
     penalty = bottom.twinx()
     penalty.plot(epochs, [np.mean(m["rollout_penalty"]) for m in rolled], color=GREY, linestyle=":")

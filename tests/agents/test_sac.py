@@ -1,0 +1,119 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from scipy import stats
+
+from countmorl.agents.sac import SAC, SACConfig, q_values
+from countmorl.errors import ConfigError
+from countmorl.nets import TanhNormal
+from countmorl.types import Transition
+
+CONFIG = SACConfig(hidden=(16, 16))
+
+
+def agent():
+    return SAC.make(CONFIG, 3, 2, key=jr.key(0))
+
+
+def batch(rows=8, terminated=False):
+    k = jr.split(jr.key(1), 4)
+    return Transition(
+        jr.normal(k[0], (rows, 3)),
+        jnp.tanh(jr.normal(k[1], (rows, 2))),
+        jr.normal(k[2], (rows,)),
+        jr.normal(k[3], (rows, 3)),
+        jnp.full(rows, terminated),
+    )
+
+
+def mlp(net, x, member=None):
+    pick = (lambda a: np.asarray(a)) if member is None else (lambda a: np.asarray(a)[member])
+    for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
+        x = np.maximum(x @ pick(weight) + pick(bias), 0)
+    return x @ pick(net.weights[-1]) + pick(net.biases[-1])
+
+
+def test_log_density_of_a_squashed_normal_against_scipy():
+    dist = TanhNormal(jnp.array([0.3, -1.0]), jnp.array([-0.5, 0.2]))
+    action, log_prob = dist.sample(key=jr.key(0))
+    z = np.arctanh(np.asarray(action, np.float64))
+    normal = stats.norm(np.array([0.3, -1.0]), np.exp([-0.5, 0.2])).logpdf(z).sum()
+    np.testing.assert_allclose(log_prob, normal - np.log(1 - np.tanh(z) ** 2).sum(), rtol=1e-4)
+
+
+def test_backup_against_numpy():
+    sac, steps = agent(), batch()
+    y = np.asarray(sac.backup(steps, key=jr.key(2)))
+    action, log_prob = sac.distribution(sac.state.actor, steps.next_obs).sample(key=jr.key(2))
+    x = np.concatenate([steps.next_obs, action], axis=1)
+    q = np.minimum(*(mlp(sac.state.targets, x, i)[:, 0] for i in range(2)))
+    wanted = np.asarray(steps.reward) + 0.99 * (q - 1.0 * np.asarray(log_prob))
+    np.testing.assert_allclose(y, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_terminal_step_has_no_future():
+    steps = batch(terminated=True)
+    np.testing.assert_allclose(agent().backup(steps, key=jr.key(2)), steps.reward)
+
+
+def test_update_descends_both_losses_and_moves_targets_by_polyak():
+    sac, steps = agent(), batch()
+    new, metrics = sac.update(steps, key=jr.key(3))
+    q = q_values(sac.state.critics, steps.obs, steps.action)
+    y = sac.backup(steps, key=jr.split(jr.key(3))[0])
+    np.testing.assert_allclose(
+        metrics["critic_loss"], np.square(q - y).mean(axis=1).sum(), rtol=1e-4
+    )
+    for old, target, critic in zip(
+        *(jax.tree.leaves(t) for t in (sac.state.targets, new.state.targets, new.state.critics)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(target, 0.995 * old + 0.005 * critic, atol=1e-6)
+    for old, mean, actor in zip(
+        *(jax.tree.leaves(t) for t in (sac.state.averaged, new.state.averaged, new.state.actor)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(mean, old + 0.0005 * (actor - old), atol=1e-6)
+
+
+def test_entropy_weight_rises_when_the_policy_is_too_certain():
+    sac = eqx.tree_at(
+        lambda a: a.state.actor.biases[-1], agent(), jnp.array([0.0, 0.0, -5.0, -5.0])
+    )
+    new, metrics = sac.update(batch(), key=jr.key(3))
+    assert metrics["entropy"] < sac.target_entropy
+    assert new.state.log_alpha > sac.state.log_alpha
+
+
+def test_it_learns_a_one_step_task():
+    # Reward -(a - 0.5 s)^2 and an immediate end: the best action is half the observation.
+    config = SACConfig(hidden=(32, 32), actor_rate=3e-3, critic_rate=3e-3, average=1.0)
+    sac = SAC.make(config, 1, 1, key=jr.key(0))
+
+    @eqx.filter_jit
+    def learn(sac):
+        def step(sac, key):
+            a_key, s_key, u_key = jr.split(key, 3)
+            obs = jr.uniform(s_key, (64, 1), minval=-1.0)
+            action = jr.uniform(a_key, (64, 1), minval=-1.0)
+            reward = -10 * jnp.square(action - 0.5 * obs)[:, 0]
+            steps = Transition(obs, action, reward, obs, jnp.ones(64, bool))
+            return sac.update(steps, key=u_key)[0], None
+
+        return jax.lax.scan(step, sac, jr.split(jr.key(1), 1500))[0]
+
+    sac = learn(sac)
+    obs = jnp.linspace(-1, 1, 9)[:, None]
+    mode = sac.distribution(sac.state.averaged, obs).mode()
+    assert float(jnp.abs(mode - 0.5 * obs).max()) < 0.12
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"discount": 1.0}, {"actor_rate": 0.0}, {"polyak": 0.0}, {"average": 1.5}]
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        SACConfig(**wrong)

@@ -1,0 +1,27 @@
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+
+from countmorl.counting.codes import Autoencoder, encoder_sizes
+from countmorl.data.standardizer import Standardizer
+
+
+def test_layer_sizes_are_the_papers():
+    assert encoder_sizes(32, 200, 14) == ((200, 100, 50, 32), (32, 50, 100, 100, 14))
+    assert encoder_sizes(50, 200, 14) == ((200, 100, 100, 50), (50, 100, 100, 14))
+
+
+def test_bits_are_the_rounded_sigmoid_of_the_bottleneck():
+    coder = Autoencoder.make(Standardizer.identity(8), 5, 8, 3, key=jr.key(0))
+    hidden = jr.normal(jr.key(1), (40, 8))
+    sigmoid = 1 / (1 + np.exp(-np.asarray(coder.logits(hidden))))
+    np.testing.assert_array_equal(coder.bits(hidden), np.round(sigmoid) == 1)
+
+
+def test_loss_is_the_mean_squared_error_of_the_reconstruction():
+    coder = Autoencoder.make(Standardizer.identity(8), 5, 8, 3, key=jr.key(0))
+    hidden, target = jr.normal(jr.key(1), (4, 8)), jnp.ones((4, 3))
+    code = 1 / (1 + jnp.exp(-coder.logits(hidden)))
+    np.testing.assert_allclose(
+        coder.loss(hidden, target), np.mean((np.asarray(coder.decoder(code)) - 1) ** 2), rtol=1e-5
+    )

@@ -1,0 +1,41 @@
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
+
+
+def make(members=4, elites=(2, 0, 3)):
+    nets = jax.vmap(lambda k: GaussianNet.make((5, 16, 16, 16, 16, 3), key=k))
+    stacked = nets(jr.split(jr.key(0), members))
+    scale = Standardizer(jnp.arange(5.0), jnp.full(5, 2.0))
+    return Ensemble(stacked, scale, jnp.array(elites), jnp.zeros(members))
+
+
+def test_routed_rows_equal_the_unrouted_computation_of_their_elite():
+    ensemble, x = make(), jr.normal(jr.key(1), (30, 5))
+    routed, routed_var = ensemble.routed_head(ensemble.trunks(x), key=jr.key(2))
+    mean, log_var = ensemble.predict(x)
+    mean, log_var = mean[ensemble.elites], log_var[ensemble.elites]
+    match = np.isclose(mean, routed[None], atol=1e-5).all(axis=2)
+    assert (match.sum(axis=0) == 1).all()  # Each row is one elite's prediction,
+    assert (match.sum(axis=1) == 10).all()  # and each elite predicts equally many rows.
+    drawn = match.argmax(axis=0)
+    np.testing.assert_allclose(routed_var, np.asarray(log_var)[drawn, np.arange(30)], atol=1e-5)
+
+
+def test_every_row_meets_every_elite_equally_often():
+    ensemble, x = make(), jr.normal(jr.key(1), (3, 5))
+    hidden, mean = ensemble.trunks(x), ensemble.predict(x)[0][ensemble.elites]
+    route = jax.jit(jax.vmap(lambda key: ensemble.routed_head(hidden, key=key)[0]))
+    routed = route(jr.split(jr.key(3), 600))
+    match = np.isclose(mean[None], routed[:, None], atol=1e-5).all(axis=3)
+    np.testing.assert_allclose(match.mean(axis=0), 1 / 3, atol=0.07)
+
+
+def test_inputs_are_joined_and_scaled():
+    x = make().standardize(jnp.array([[2.0, 3.0, 4.0]]), jnp.array([[5.0, 6.0]]))
+    np.testing.assert_allclose(x, [[1.0, 1.0, 1.0, 1.0, 1.0]])

@@ -1,0 +1,83 @@
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from countmorl import load
+from countmorl.dynamics import fit
+from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.errors import ConfigError
+
+SMALL = EnsembleConfig(members=3, elites=2, width=32, batch=64, holdout=100)
+
+
+def linear_log(rows=2000):
+    rng = np.random.default_rng(0)
+    obs = rng.standard_normal((rows, 2)).astype(np.float32)
+    action = rng.uniform(-1, 1, (rows, 1)).astype(np.float32)
+    next_obs = obs + 0.3 * action * np.array([1.0, -1.0], np.float32)
+    return load({"obs": obs, "action": action, "reward": obs[:, 0], "next_obs": next_obs})
+
+
+def test_a_linear_system_is_learned_and_the_best_weights_are_kept():
+    rows, inputs = fit.split_rows(linear_log(), SMALL, seed=0)
+    state = fit.start(rows, SMALL, key=jr.key(0))
+    errors = []
+    for epoch in range(12):
+        state, metrics = fit.fit_epoch((rows, SMALL), state, jr.key(epoch))
+        errors.append(np.asarray(metrics["holdout_error"]))
+    ensemble = fit.finish(state, inputs, SMALL.elites)
+    restored = fit.holdout_error(ensemble.members, rows)
+    np.testing.assert_allclose(restored, state.best_error, rtol=1e-5)
+    assert (restored <= np.min(errors, axis=0) / 0.99 + 1e-9).all()
+    assert restored.max() < 0.01
+    assert list(ensemble.elites) == list(np.argsort(restored)[:2])
+
+
+def test_held_out_rows_are_not_trained_on():
+    rows, _ = fit.split_rows(linear_log(500), SMALL, seed=0)
+    assert (len(rows.x), len(rows.holdout_x)) == (400, 100)
+    both = np.concatenate([rows.x, rows.holdout_x])
+    assert len(np.unique(both, axis=0)) == 500
+
+
+def test_targets_are_the_change_and_the_reward():
+    data = linear_log(50)
+    rows, inputs = fit.split_rows(data, SMALL, seed=0)
+    pair = np.asarray(inputs.invert(rows.x[:1]))[0]
+    index = np.argmin(np.abs(np.concatenate([data.obs, data.action], 1) - pair).sum(axis=1))
+    wanted = [*(data.next_obs - data.obs)[index], data.reward[index]]
+    np.testing.assert_allclose(rows.y[0], wanted, atol=1e-6)
+
+
+def test_only_members_that_improved_take_new_weights():
+    new, old = {"w": jnp.ones((3, 2, 2))}, {"w": jnp.zeros((3, 2, 2))}
+    kept = fit.keep_better(jnp.array([True, False, True]), new, old)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(kept["w"][:, 0, 0], [1, 0, 1])  # type: ignore[index]
+
+
+def test_staleness_counts_epochs_without_improvement():
+    rows, _ = fit.split_rows(linear_log(), SMALL, seed=0)
+    state = fit.start(rows, SMALL, key=jr.key(0))
+    state = fit.FitState(**{**vars(state), "best_error": jnp.zeros(3)})
+    for epoch in range(3):
+        state, _ = fit.fit_epoch((rows, SMALL), state, jr.key(epoch))
+        assert int(state.stale) == epoch + 1
+
+
+def test_each_member_has_its_own_bootstrap():
+    rows, _ = fit.split_rows(linear_log(), SMALL, seed=0)
+    bootstrap = fit.start(rows, SMALL, key=jr.key(0)).bootstrap
+    assert bootstrap.shape == (3, 1900)
+    assert not (bootstrap[0] == bootstrap[1]).all()
+    share = len(np.unique(bootstrap[0])) / 1900  # With replacement: 1 - 1/e of the rows.
+    assert 0.6 < share < 0.66
+    assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), rows))
+
+
+def test_wrong_settings_are_refused():
+    with pytest.raises(ConfigError, match="between 1 and `members`"):
+        EnsembleConfig(members=3, elites=4)
+    with pytest.raises(ConfigError, match="at least 5 usable rows"):
+        fit.split_rows(linear_log(4), SMALL, seed=0)

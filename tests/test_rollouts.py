@@ -1,0 +1,62 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.dynamics.termination import KnownTermination
+from countmorl.pessimism import AbstractPessimism, Lowered
+from countmorl.rollouts import PenalizedModel, rollout
+
+
+class Constant(AbstractPessimism):
+    amount: float = eqx.field(static=True)
+
+    def __call__(self, ensemble, x, hidden):
+        return Lowered(jnp.full(len(x), self.amount), jnp.zeros(len(x), bool), {})
+
+
+def counting_model(penalty=0.25):
+    """A model whose next observation is obs + 1 and whose reward is 1, almost without noise."""
+    net = GaussianNet.make((2, 4, 4, 4, 4, 2), key=jr.key(0))
+    nets = jax.tree.map(lambda leaf: jnp.stack([jnp.zeros_like(leaf)] * 2), net)
+    bias = jnp.array([1.0, 1.0, -40.0, -40.0])
+    nets = eqx.tree_at(lambda n: n.biases[-1], nets, jnp.stack([bias, bias]))
+    nets = eqx.tree_at(lambda n: n.log_var_min, nets, jnp.full((2, 2), -40.0))
+    ensemble = Ensemble(nets, Standardizer.identity(2), jnp.arange(2), jnp.zeros(2))
+    ends = KnownTermination(lambda next_obs: next_obs[0] > 2.5)
+    return PenalizedModel(ensemble, Constant(penalty), ends)
+
+
+def act(obs, *, key):
+    return jnp.zeros((len(obs), 1))
+
+
+def test_a_branch_ends_at_its_first_terminal_step_which_still_counts():
+    start = jnp.array([[0.0], [2.0]])
+    steps, alive, facts = rollout(counting_model(), act, start, 5, key=jr.key(0))
+    obs = np.asarray(steps.obs[alive, 0]).round(3)
+    # From 0: steps at 0, 1, 2 (2 -> 3 ends it). From 2: one step, which ends it.
+    assert sorted(obs.tolist()) == [0.0, 1.0, 2.0, 2.0]
+    assert int(steps.terminated[alive].sum()) == 2
+    np.testing.assert_allclose(facts["alive"], [1.0, 0.5, 0.5, 0.0, 0.0])
+    np.testing.assert_allclose(facts["terminated"], [0.5, 0.0, 1.0, 0.0, 0.0], atol=1e-6)
+
+
+def test_rewards_are_lowered_by_the_penalty():
+    steps, alive, facts = rollout(counting_model(0.25), act, jnp.zeros((4, 1)), 2, key=jr.key(0))
+    np.testing.assert_allclose(steps.reward[alive], 0.75, atol=1e-5)
+    np.testing.assert_allclose(steps.next_obs - steps.obs, 1.0, atol=1e-5)
+    np.testing.assert_allclose(facts["penalty"], [0.25, 0.25])
+
+
+def test_an_exploding_model_never_reaches_the_buffer():
+    model = counting_model()
+    bias = jnp.full((2, 4), jnp.inf)
+    model = eqx.tree_at(lambda m: m.ensemble.members.biases[-1], model, bias)
+    steps, alive, _ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
+    assert not alive.any()
+    assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), steps))
