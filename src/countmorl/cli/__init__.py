@@ -80,9 +80,9 @@ def _commands(group: str) -> dict[str, Callable[..., int]]:
 
         return COMMANDS
     if group == "train":
-        from countmorl.cli.train import COMMANDS
+        from countmorl.cli import tabular, train
 
-        return COMMANDS
-    from countmorl.cli import data, runs, train
+        return {**train.COMMANDS, **tabular.TRAIN}
+    from countmorl.cli import data, runs, tabular, train
 
-    return {**train.COMMANDS, **runs.COMMANDS, **data.COMMANDS}
+    return {**train.COMMANDS, **tabular.COMMANDS, **runs.COMMANDS, **data.COMMANDS}
