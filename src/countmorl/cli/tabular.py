@@ -172,7 +172,7 @@ def gridworld_maps(
     world: Name,
     out: Path = Path("maps.png"),
     rows: int = 1000,
-    slip: float = 0.1,
+    slip: float = 0.2,
     seed: int = 0,
     beta: float = 0.1,
 ) -> int:
@@ -196,7 +196,7 @@ def gridworld_maps(
     found = find_world(world)
     config = StudyConfig(slip=slip, beta=beta)
     data = thinned(found, replay(found, slip=slip, seed=seed), rows, seed)
-    plans = {name: PLANNERS[name](data, config) for name in ("plain", "count penalty")}
+    plans = {name: PLANNERS[name](data, config) for name in ("plain", "penalty")}
     truth = TabularMDP.of_world(found, slip=slip, gamma=config.gamma)
     maps_figure(found, truth, data.counts, count_penalty(data.counts, beta=beta), plans, out)
     print(f"Written: {out}")
@@ -265,19 +265,25 @@ def _record(outcome: Outcome) -> dict[str, Any]:
 
 
 def _print_study(outcomes: list[Outcome]) -> None:
-    methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
-    cells: dict[tuple[str, int], dict[str, str]] = {}
-    best = {o.world: o for o in outcomes if o.method == "optimum"}
-    for outcome in outcomes:
-        text = f"{outcome.returns.mean():.2f} ({outcome.lava.mean():.0%})"
-        cells.setdefault((outcome.world, outcome.rows), {})[outcome.method] = text
-    for (world, _), row in cells.items():
-        row["optimum"] = f"{best[world].returns.mean():.2f} ({best[world].lava.mean():.0%})"
-    print_table(
-        ("world", "rows", *methods),
-        ((w, f"{n:,}", *(row[m] for m in methods)) for (w, n), row in cells.items()),
-    )
-    print("\nMean return over seeds (share of episodes that end in lava).")
+    """One table a world: return and lava rate of each method, one row a size of the data."""
+    optima = {outcome.world: outcome for outcome in outcomes if outcome.method == "optimum"}
+    for world, optimum in optima.items():
+        ours = [o for o in outcomes if o.world == world and o is not optimum]
+        cells: dict[int, dict[str, str]] = {}
+        for outcome in ours:
+            cells.setdefault(outcome.rows, {})[outcome.method] = _cell(outcome)
+        print(f"{world}: the best possible is {_cell(optimum).strip()}")
+        methods = list(dict.fromkeys(outcome.method for outcome in ours))
+        print_table(
+            ("rows", *methods),
+            ((f"{size:,}", *(row[name] for name in methods)) for size, row in cells.items()),
+        )
+        print()
+    print("Mean return over seeds, and the share of episodes that end in lava.")
+
+
+def _cell(outcome: Outcome) -> str:
+    return f"{outcome.returns.mean():5.2f} {outcome.lava.mean():4.0%}"
 
 
 TRAIN: dict[str, Callable[..., int]] = {"train tabular": train}

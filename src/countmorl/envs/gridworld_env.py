@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -15,10 +15,10 @@ COLOURS = {".": (245, 245, 242), "S": (190, 190, 190), "G": (0, 158, 115), "L": 
 AGENT = (0, 114, 178)
 
 
-class GridWorld(gymnasium.Env[int, int]):
+class GridWorld(gymnasium.Env[Any, Any]):
     """Walk from S to G and stay out of the lava: +1 at the goal, -1 in lava, 0 elsewhere."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4}
+    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, world: str, slip: float = 0.0, render_mode: str | None = None) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):

@@ -12,7 +12,7 @@ from countmorl.tabular import bounds
 from countmorl.tabular.conservative import conservative_mdp
 from countmorl.tabular.data import TabularData
 from countmorl.tabular.estimate import best_of_class, maximum_likelihood
-from countmorl.tabular.mdp import TabularMDP
+from countmorl.tabular.mdp import TabularMDP, dense
 from countmorl.tabular.planning import evaluate_floored, start_value, visitation
 
 
@@ -158,11 +158,13 @@ def certificate(
 def _in_class(model: TabularMDP, data: TabularData, models: np.ndarray) -> TabularMDP:
     """Put the class's likeliest model in place; ended states stay ended."""
     over = np.repeat(data.terminal, data.actions)[:, None]
-    return replace(model, transition=np.where(over, model.transition, best_of_class(data, models)))
+    transition = np.where(over, dense(model.transition), best_of_class(data, models))
+    return replace(model, transition=transition)
 
 
 def _check_successors(data: TabularData, outcomes: int) -> None:
-    most = int(np.asarray((data.outcomes > 0).sum(axis=1)).max())
+    pair, _ = data.outcomes.nonzero()
+    most = int(np.bincount(pair, minlength=1).max())
     if most > outcomes:
         raise ConfigError(
             f"`successors` is {outcomes}, but one pair of the log has {most} different outcomes."

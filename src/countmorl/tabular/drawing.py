@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from countmorl.envs.gridworld import LIMIT, STEPS, World
 from countmorl.errors import ConfigError
 from countmorl.extras import require
-from countmorl.tabular.mdp import TabularMDP
+from countmorl.tabular.mdp import TabularMDP, dense
 from countmorl.tabular.planning import followed
 
 STYLE = {
@@ -23,9 +25,9 @@ STYLE = {
 COLOURS = {
     "behaviour": "#999999",
     "plain": "#d55e00",
-    "count penalty": "#0072b2",
+    "penalty": "#0072b2",
     "theory": "#cc79a7",
-    "theory, floored": "#009e73",
+    "floored": "#009e73",
     "optimum": "#000000",
 }
 LAVA, GOAL = "#2b2b2b", "#009e73"
@@ -34,28 +36,28 @@ SIDES = (((0, 0), (1, 0)), ((0, 1), (1, 1)), ((0, 0), (0, 1)), ((1, 0), (1, 1)))
 ENDINGS = (".png", ".pdf", ".svg")
 
 
-def canvas(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
-    """Make a figure and its axes, always an array [rows, columns]."""
+@contextmanager
+def drawn(
+    path: Path, rows: int, columns: int, size: tuple[float, float], **options: Any
+) -> Iterator[tuple[Any, Any]]:
+    """Yield a figure and its axes, [rows, columns]; write them when the block is done."""
+    check_ending(path)
     require("matplotlib").use("Agg")
     pyplot = require("matplotlib.pyplot")
     with pyplot.rc_context(STYLE):
-        return pyplot.subplots(
+        figure, axes = pyplot.subplots(
             rows, columns, figsize=size, layout="constrained", squeeze=False, **options
         )
+        yield figure, axes
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=130)
+        pyplot.close(figure)
 
 
 def check_ending(path: Path) -> None:
     """Raise where a figure's file has an ending that is not known, before any work is done."""
     if path.suffix not in ENDINGS:
         raise ConfigError(f"{path} has the ending '{path.suffix}'; wanted {', '.join(ENDINGS)}.")
-
-
-def save(figure: Any, path: Path) -> None:
-    """Write a figure and forget it."""
-    check_ending(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    require("matplotlib.pyplot").close(figure)
 
 
 def draw_ground(axis: Any, world: World) -> None:
@@ -66,10 +68,12 @@ def draw_ground(axis: Any, world: World) -> None:
         if cell in "LG":
             face = LAVA if cell == "L" else GOAL
             axis.add_patch(_square(column, row, facecolor=face, edgecolor="none", zorder=2))
-        if cell in "SG":
-            colour = "white" if cell == "G" else "black"
-            where = (column + 0.5, row + 0.5)
-            axis.text(*where, cell, ha="center", va="center", color=colour, zorder=4, weight="bold")
+        if cell == "G":
+            axis.text(
+                column + 0.5, row + 0.5, cell, ha="center", va="center", color="white", zorder=7
+            )
+        elif cell == "S":
+            axis.text(column + 0.06, row + 0.05, cell, ha="left", va="top", fontsize=7, zorder=7)
     for line in range(1, max(height, width)):
         axis.axhline(line, color="#cfcfcf", linewidth=0.5, zorder=3)
         axis.axvline(line, color="#cfcfcf", linewidth=0.5, zorder=3)
@@ -130,7 +134,7 @@ def draw_plan(figure: Any, axis: Any, world: World, truth: TabularMDP, policy: n
 def chance_to_pass(truth: TabularMDP, policy: np.ndarray) -> np.ndarray:
     """Probability that an episode visits each state within the step limit."""
     matrix, _ = followed(truth, policy)
-    matrix = np.asarray(matrix)
+    matrix = dense(matrix)
     chances = np.zeros(truth.states)
     for state in range(truth.states):
         stopping = matrix.copy()

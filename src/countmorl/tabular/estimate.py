@@ -7,7 +7,7 @@ from scipy import sparse
 
 from countmorl.errors import ConfigError
 from countmorl.tabular.data import TabularData
-from countmorl.tabular.mdp import Matrix, TabularMDP
+from countmorl.tabular.mdp import Matrix, TabularMDP, dense
 
 
 def maximum_likelihood(
@@ -41,13 +41,13 @@ def best_of_class(data: TabularData, models: np.ndarray) -> np.ndarray:
     P_hat(. | s, a) in argmax over P in M of sum over D_(s, a) of log P(s' | s, a). `models` is
     [models, states * actions, states]. An unseen pair gets the class's first model.
     """
-    pairs = data.outcomes.shape
+    seen = dense(data.outcomes)
+    pairs = seen.shape
     if models.ndim != 3 or models.shape[1:] != pairs:
         raise ConfigError(
             f"`models` has shape {list(models.shape)}, wanted [models, {pairs[0]}, {pairs[1]}]: "
             "the transition matrix of each model."
         )
-    seen = data.outcomes.toarray() if sparse.issparse(data.outcomes) else data.outcomes
     with np.errstate(divide="ignore"):
         logs = np.log(models)
     # 0 log 0 is 0: an outcome that was never seen says nothing against a model that excludes it.
@@ -58,7 +58,7 @@ def best_of_class(data: TabularData, models: np.ndarray) -> np.ndarray:
 def _scaled(matrix: Matrix, share: np.ndarray) -> Matrix:
     if isinstance(matrix, np.ndarray):
         return matrix * share[:, None]
-    return (sparse.diags_array(share) @ matrix).tocsr()
+    return sparse.csr_array(sparse.diags_array(share) @ matrix)
 
 
 def _staying(matrix: Matrix, rows: np.ndarray, actions: int) -> Matrix:
@@ -67,4 +67,4 @@ def _staying(matrix: Matrix, rows: np.ndarray, actions: int) -> Matrix:
     itself = sparse.csr_array((np.ones(len(where)), (where, where // actions)), shape=matrix.shape)
     if isinstance(matrix, np.ndarray):
         return matrix + itself.toarray()
-    return (matrix + itself).tocsr()
+    return sparse.csr_array(matrix + itself)

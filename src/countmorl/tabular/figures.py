@@ -10,7 +10,7 @@ import numpy as np
 
 from countmorl.envs.gridworld import LIMIT, World
 from countmorl.tabular.checks import Finding
-from countmorl.tabular.drawing import COLOURS, canvas, draw_ground, draw_pairs, draw_plan, save
+from countmorl.tabular.drawing import COLOURS, draw_ground, draw_pairs, draw_plan, drawn
 from countmorl.tabular.mdp import TabularMDP
 from countmorl.tabular.planning import after
 from countmorl.tabular.study import Outcome
@@ -27,11 +27,10 @@ CURVES = (
 
 def worlds_figure(worlds: Sequence[World], path: Path) -> None:
     """Draw the layouts side by side."""
-    figure, axes = canvas(1, len(worlds), (2.1 * len(worlds), 2.3))
-    for axis, world in zip(axes.flat, worlds, strict=True):
-        draw_ground(axis, world)
-        axis.set_title(world.env_id)
-    save(figure, path)
+    with drawn(path, 1, len(worlds), (2.1 * len(worlds), 2.3)) as (_, axes):
+        for axis, world in zip(axes.flat, worlds, strict=True):
+            draw_ground(axis, world)
+            axis.set_title(world.env_id)
 
 
 def maps_figure(
@@ -43,49 +42,49 @@ def maps_figure(
     path: Path,
 ) -> None:
     """From counts to penalty to policies: one map each; a policy's map shows where it goes."""
-    figure, axes = canvas(1, 2 + len(plans), (2.5 * (2 + len(plans)), 3.2))
     logs = np.where(counts > 0, np.log10(np.maximum(counts, 1)), np.nan)
-    first, second, *others = axes.flat
-    draw_pairs(figure, first, world, logs, "viridis", "log10 of the count")
-    first.set_title(f"counts of {int(counts.sum()):,} rows (white: none)")
-    draw_pairs(figure, second, world, penalty, "Reds", "penalty")
-    second.set_title("penalty on each action")
-    for axis, (name, policy) in zip(others, plans.items(), strict=True):
-        draw_plan(figure, axis, world, truth, policy)
-        where = after(truth, policy, LIMIT)
-        ends = f"goal {where[world.goal]:.0%}, lava {where[world.lava].sum():.0%}"
-        axis.set_title(f"{name}: {ends}", color=COLOURS.get(name, "black"), weight="bold")
-    save(figure, path)
+    with drawn(path, 1, 2 + len(plans), (2.5 * (2 + len(plans)), 3.3)) as (figure, axes):
+        first, second, *others = axes.flat
+        draw_pairs(figure, first, world, logs, "viridis", "log10 of the count")
+        first.set_title(f"counts of {int(counts.sum()):,} rows\n(white: never seen)")
+        draw_pairs(figure, second, world, penalty, "Reds", "penalty")
+        second.set_title("penalty\non each action")
+        for axis, (name, policy) in zip(others, plans.items(), strict=True):
+            draw_plan(figure, axis, world, truth, policy)
+            where = after(truth, policy, LIMIT)
+            ends = f"goal {where[world.goal]:.0%}, lava {where[world.lava].sum():.0%}"
+            axis.set_title(f"{name}\n{ends}", color=COLOURS.get(name, "black"), weight="bold")
 
 
 def study_figure(outcomes: Sequence[Outcome], path: Path) -> None:
     """Return and lava rate over the size of the data, one column a world."""
     worlds = list(dict.fromkeys(outcome.world for outcome in outcomes))
     size = (2.6 * len(worlds) + 0.4, 4.6)
-    figure, axes = canvas(2, len(worlds), size, sharex="col", sharey="row")
-    labels = (("returns", "return (goal - lava)"), ("lava", "lava rate"))
-    for column, world in enumerate(worlds):
-        for row, (field, label) in enumerate(labels):
-            _curves(axes[row, column], [o for o in outcomes if o.world == world], field)
-            axes[row, 0].set_ylabel(label)
-        axes[0, column].set_title(world)
-        axes[1, column].set_xlabel("rows of data")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
-    save(figure, path)
+    labels = (
+        ("returns", "return (goal - lava)", (-1.06, 1.06)),
+        ("lava", "lava rate", (-0.03, 1.03)),
+    )
+    with drawn(path, 2, len(worlds), size, sharex="col", sharey="row") as (figure, axes):
+        for column, world in enumerate(worlds):
+            for row, (field, label, limits) in enumerate(labels):
+                _curves(axes[row, column], [o for o in outcomes if o.world == world], field)
+                axes[row, 0].set(ylabel=label, ylim=limits)
+            axes[0, column].set_title(world)
+            axes[1, column].set_xlabel("rows of data")
+        handles, names = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=len(names))
 
 
 def theory_figure(curve: Shrinkage, findings: Sequence[Finding], path: Path) -> None:
     """How the bounds shrink with n, and how close each statement comes to failing."""
-    figure, axes = canvas(1, 2, (9.6, 3.9), width_ratios=(1, 1.05))
-    left, right = axes.flat
-    for name, label, colour, style in CURVES:
-        text = f"{label} (slope {curve.slope(name):.2f})"
-        left.loglog(curve.counts, getattr(curve, name), style, color=colour, label=text)
-    left.set(xlabel="count n(s, a)", ylabel="TV distance to the truth", ylim=(6e-4, 1.5))
-    left.legend(fontsize=7.5, loc="lower left")
-    _tightness(right, findings)
-    save(figure, path)
+    with drawn(path, 1, 2, (9.6, 3.9), width_ratios=(1, 1.05)) as (_, axes):
+        left, right = axes.flat
+        for name, label, colour, style in CURVES:
+            text = f"{label} (slope {curve.slope(name):.2f})"
+            left.loglog(curve.counts, getattr(curve, name), style, color=colour, label=text)
+        left.set(xlabel="count n(s, a)", ylabel="TV distance to the truth", ylim=(6e-4, 1.5))
+        left.legend(fontsize=7.5, loc="lower left")
+        _tightness(right, findings)
 
 
 def _tightness(axis: Any, findings: Sequence[Finding]) -> None:

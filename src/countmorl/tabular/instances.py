@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from countmorl.tabular.data import TabularData
-from countmorl.tabular.mdp import TabularMDP
+from countmorl.tabular.mdp import TabularMDP, dense
 
 CERTAIN = 10**8
 """Samples of a pair whose outcome is certain anyway."""
@@ -112,7 +112,7 @@ def sample(
 ) -> TabularData:
     """Draw n(s, a) next states for every pair; rewards are those of the truth."""
     return TabularData(
-        outcomes=rng.multinomial(counts, truth.transition).astype(np.float64),
+        outcomes=rng.multinomial(counts, dense(truth.transition)).astype(np.float64),
         reward_sum=truth.reward * counts.reshape(truth.reward.shape),
         reward_range=reward_range,
         start=truth.start,

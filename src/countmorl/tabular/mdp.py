@@ -40,8 +40,8 @@ class TabularMDP:
         pairs = self.states * self.actions
         if self.transition.shape != (pairs, self.states):
             raise ConfigError(
-                f"`transition` has shape {list(self.transition.shape)}, wanted "
-                f"[{pairs}, {self.states}]: a row for each of {self.states} states x "
+                f"`transition` has shape {self.transition.shape}, wanted "
+                f"({pairs}, {self.states}): a row for each of {self.states} states x "
                 f"{self.actions} actions, a column for each next state."
             )
         sums = np.asarray(self.transition.sum(axis=1)).ravel()
@@ -72,6 +72,11 @@ class TabularMDP:
             gamma=gamma,
             terminal=world.terminal,
         )
+
+
+def dense(matrix: Matrix) -> np.ndarray:
+    """Return a matrix as a plain array."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def check_gamma(gamma: float) -> None:

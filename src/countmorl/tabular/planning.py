@@ -45,13 +45,13 @@ def followed(mdp: TabularMDP, policy: np.ndarray) -> tuple[Matrix, np.ndarray]:
     mix = sparse.csr_array(
         (policy.reshape(-1), (rows, np.arange(policy.size))), shape=(mdp.states, policy.size)
     )
-    return (mix @ mdp.transition).tocsr(), reward
+    return sparse.csr_array(mix @ mdp.transition), reward
 
 
-def evaluate(mdp: TabularMDP, policy: np.ndarray) -> np.ndarray:
-    """V_pi, [states]: the solution of V = r_pi + gamma P_pi V."""
+def evaluate(mdp: TabularMDP, policy: np.ndarray, *, near: np.ndarray | None = None) -> np.ndarray:
+    """V_pi, [states]: the solution of V = r_pi + gamma P_pi V; `near` is a guess to start from."""
     matrix, reward = followed(mdp, policy)
-    return _solve(matrix, reward, mdp.gamma)
+    return _solve(matrix, reward, mdp.gamma, near)
 
 
 def start_value(mdp: TabularMDP, policy: np.ndarray) -> float:
@@ -84,9 +84,10 @@ def after(mdp: TabularMDP, policy: np.ndarray, steps: int) -> np.ndarray:
 def policy_iteration(mdp: TabularMDP, *, most_rounds: int = 1000) -> Plan:
     """Plan exactly: evaluate, act greedily, repeat until no action is better (Howard, 1960)."""
     states = np.arange(mdp.states)
-    best = mdp.reward.argmax(axis=1)
+    value = _sweeps(mdp)
+    best = action_values(mdp, value).argmax(axis=1)
     for rounds in range(1, most_rounds + 1):
-        value = evaluate(mdp, greedy(best, mdp.actions))
+        value = evaluate(mdp, greedy(best, mdp.actions), near=value)
         quality = action_values(mdp, value)
         margin = EQUAL * max(1.0, float(np.abs(value).max()))
         better = quality.max(axis=1) > quality[states, best] + margin
@@ -123,17 +124,35 @@ def _repeat(mdp: TabularMDP, floor: float, ahead: Callable[[np.ndarray], np.ndar
     raise ConfigError("The floored value has not settled; is `gamma` too close to 1?")
 
 
-def _solve(matrix: Matrix, right: np.ndarray, gamma: float) -> np.ndarray:
+def _sweeps(mdp: TabularMDP) -> np.ndarray:
+    """Return a first guess at the optimal value: in a large world, some rounds of value iteration.
+
+    They carry a distant goal's value to every state, which saves tens of exact evaluations.
+    """
+    value = np.zeros(mdp.states)
+    if isinstance(mdp.transition, np.ndarray):
+        return value
+    for _ in range(1000):
+        following = action_values(mdp, value).max(axis=1)
+        if np.abs(following - value).max() <= 1e-3 * (1 - mdp.gamma) * np.abs(following).max():
+            break
+        value = following
+    return value
+
+
+def _solve(
+    matrix: Matrix, right: np.ndarray, gamma: float, near: np.ndarray | None = None
+) -> np.ndarray:
     """Solve (I - gamma P) x = right."""
     if isinstance(matrix, np.ndarray):
         return np.linalg.solve(np.eye(len(matrix)) - gamma * matrix, right)
-    system = (sparse.eye_array(matrix.shape[0]) - gamma * matrix).tocsr()
+    system = sparse.csr_array(sparse.eye_array(len(right)) - gamma * matrix)
     if not right.any():
         return np.zeros_like(right, dtype=np.float64)
     # A direct solution fills up on worlds without geometry, so iterate first. The rest r bounds
     # the error of a value by |r| / (1 - gamma).
-    answer, failed = gmres(system, right, rtol=1e-13, atol=0.0, restart=60, maxiter=100)
+    answer, failed = gmres(system, right, near, rtol=1e-13, atol=0.0, restart=60, maxiter=100)
     rest = np.abs(system @ answer - right).max()
     if failed and rest > 1e-9 * (1 - gamma) * np.abs(right).max():
-        return spsolve(system.tocsc(), right)
+        return np.asarray(spsolve(sparse.csc_array(system), right))
     return answer

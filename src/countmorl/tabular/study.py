@@ -33,7 +33,7 @@ class StudyConfig:
     """Rows kept of the log."""
     seeds: int = 20
     """Learners, and draws of rows, for each size."""
-    slip: float = 0.1
+    slip: float = 0.2
     """Probability that a random action is executed instead of the chosen one."""
     beta: float = 0.1
     """Weight of the practical penalty."""
@@ -106,9 +106,9 @@ def _careful(data: TabularData, config: StudyConfig, assume: Assumptions) -> Tab
 PLANNERS: dict[str, Planner] = {
     "behaviour": behaviour,
     "plain": plain,
-    "count penalty": practical,
+    "penalty": practical,
     "theory": theory,
-    "theory, floored": floored,
+    "floored": floored,
 }
 
 
