@@ -96,7 +96,7 @@ def _scan(
 ) -> Steps:
     states, actions = moves.shape
     explore_key, slip_key, action_key, tie_key = jax.random.split(key, 4)
-    fallen = jnp.clip(jnp.arange(rows) / (config.fall * rows), 0, 1)
+    fallen = jnp.minimum(jnp.arange(rows, dtype=jnp.float32) / (config.fall * rows), 1)
     epsilon = config.first_epsilon + fallen * (config.last_epsilon - config.first_epsilon)
     explores = jax.random.uniform(explore_key, (rows,)) < epsilon
     slips = jax.random.uniform(slip_key, (rows,)) < slip

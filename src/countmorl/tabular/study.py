@@ -129,6 +129,11 @@ def study(world: World, config: StudyConfig) -> list[Outcome]:
 
 def thinned(world: World, log: Steps, rows: int, seed: int) -> TabularData:
     """Keep `rows` rows of a log, drawn at random, and count them."""
+    if not 1 <= rows <= len(log.state):
+        raise ConfigError(
+            f"`rows` must be at least 1 and at most {len(log.state):,}, the size of the log; "
+            f"got {rows:,}."
+        )
     kept = np.random.default_rng(seed).choice(len(log.state), rows, replace=False)
     return count_steps(world, Steps(*(np.asarray(column)[kept] for column in log)))
 
