@@ -52,7 +52,7 @@ def test_study_and_maps(call, tmp_path):
     short = ("--sizes", 300, "--seeds", 2, "--worlds", "cliff")
     code, out, _ = call("gridworld-study", *short, "--out", "s.png")
     assert code == 0
-    assert "cliff: the best possible is 0.84   8%" in out
+    assert "cliff: the true discounted optimum has 0.84   8%" in out
     code, out, _ = call("gridworld-study", *short, "--json")
     assert {row["method"] for row in json.loads(out)} >= {"plain", "penalty", "optimum"}
     assert call("gridworld-maps", "cliff", "--rows", 500, "--out", "m.png")[0] == 0

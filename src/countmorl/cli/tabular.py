@@ -272,7 +272,7 @@ def _print_study(outcomes: list[Outcome]) -> None:
         cells: dict[int, dict[str, str]] = {}
         for outcome in ours:
             cells.setdefault(outcome.rows, {})[outcome.method] = _cell(outcome)
-        print(f"{world}: the best possible is {_cell(optimum).strip()}")
+        print(f"{world}: the true discounted optimum has {_cell(optimum).strip()}")
         methods = list(dict.fromkeys(outcome.method for outcome in ours))
         print_table(
             ("rows", *methods),

@@ -50,7 +50,7 @@ def drawn(
         )
         yield figure, axes
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=130)
+        figure.savefig(path, dpi=115)
         pyplot.close(figure)
 
 

@@ -24,6 +24,8 @@ CURVES = (
     ("median", "measured, median", "#000000", ":"),
 )
 
+TITLES = {"plain": "plan on the model", "penalty": "plan with the penalty"}
+
 
 def worlds_figure(worlds: Sequence[World], path: Path) -> None:
     """Draw the layouts side by side."""
@@ -43,17 +45,19 @@ def maps_figure(
 ) -> None:
     """From counts to penalty to policies: one map each; a policy's map shows where it goes."""
     logs = np.where(counts > 0, np.log10(np.maximum(counts, 1)), np.nan)
-    with drawn(path, 1, 2 + len(plans), (2.5 * (2 + len(plans)), 3.3)) as (figure, axes):
+    with drawn(path, 1, 2 + len(plans), (2.5 * (2 + len(plans)), 3.75)) as (figure, axes):
         first, second, *others = axes.flat
         draw_pairs(figure, first, world, logs, "viridis", "log10 of the count")
         first.set_title(f"counts of {int(counts.sum()):,} rows\n(white: never seen)")
         draw_pairs(figure, second, world, penalty, "Reds", "penalty")
-        second.set_title("penalty\non each action")
+        second.set_title("penalty on each action\n(darker: thinner data)")
         for axis, (name, policy) in zip(others, plans.items(), strict=True):
             draw_plan(figure, axis, world, truth, policy)
             where = after(truth, policy, LIMIT)
             ends = f"goal {where[world.goal]:.0%}, lava {where[world.lava].sum():.0%}"
-            axis.set_title(f"{name}\n{ends}", color=COLOURS.get(name, "black"), weight="bold")
+            axis.set_title(
+                f"{TITLES.get(name, name)}\n{ends}", color=COLOURS.get(name, "black"), weight="bold"
+            )
 
 
 def study_figure(outcomes: Sequence[Outcome], path: Path) -> None:
