@@ -63,7 +63,7 @@ def test_metrics_are_plain_json_and_repeat(log, tmp_path):
     assert json.loads(first.read_text())["rows"] == 500
 
 
-@pytest.mark.parametrize("bad", [{"gamma": 1.0}, {"delta": 0.0}, {"beta": -1.0}])
+@pytest.mark.parametrize("bad", [{"gamma": 1.0}, {"delta": 0.0}, {"beta": -1.0}, {"states": 0}])
 def test_bad_settings_are_refused(bad):
     with pytest.raises(ConfigError):
         Tabular(**bad)

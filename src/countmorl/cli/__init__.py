@@ -83,6 +83,7 @@ def _commands(group: str) -> dict[str, Callable[..., int]]:
         from countmorl.cli import tabular, train
 
         return {**train.COMMANDS, **tabular.TRAIN}
-    from countmorl.cli import data, runs, tabular, train
+    from countmorl.cli import data, gridworld, runs, tabular, train
 
-    return {**train.COMMANDS, **tabular.COMMANDS, **runs.COMMANDS, **data.COMMANDS}
+    parts = (train, tabular, gridworld, runs, data)
+    return {name: command for part in parts for name, command in part.COMMANDS.items()}

@@ -1,4 +1,4 @@
-"""Finite worlds: train tabular, theory, and the grid worlds' data, maps and comparison."""
+"""Finite worlds: `train tabular`, and `theory`, which puts the guarantees to the test."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from typing import Annotated, Any
 import tyro
 from tyro.conf import Positional
 
-from countmorl.cli.data import _writer, _wrote
 from countmorl.cli.output import print_json, print_pairs, print_table
 from countmorl.data.sources import load, locate
-from countmorl.envs.gridworld import WORLDS, find_world
-from countmorl.errors import ConfigError
 from countmorl.tabular.certificate import Assumptions
 from countmorl.tabular.checks import VARIANTS, Finding, violation_study, worst
 from countmorl.tabular.drawing import check_ending
-from countmorl.tabular.study import Outcome, StudyConfig
 from countmorl.tabular.train import Tabular, train_tabular
 
 Flat = tyro.conf.arg(name="")
@@ -93,35 +89,31 @@ def theory(
         print(f"{name} ...", file=sys.stderr, flush=True)
         studies[name] = violation_study(instances, delta=delta, variant=variant, seed=seed)
     shares = {name: worst(findings) for name, findings in studies.items()}
-    sound = all(finding.share <= delta for finding in shares["corrected"].values())
-    caught = {
+    beyond = {
         name: any(finding.share > delta for finding in found.values())
         for name, found in shares.items()
-        if name != "corrected"
     }
+    sound = not beyond.pop("corrected")
     if out:
         from countmorl.tabular.figures import theory_figure
         from countmorl.tabular.tightness import shrinkage
 
         theory_figure(shrinkage(delta=delta), studies["corrected"], out)
     if json:
-        print_json(
-            {
-                "instances": instances,
-                "delta": delta,
-                "sound": sound,
-                "caught": caught,
-                "findings": {
-                    name: [{**vars(f), "share": f.share} for f in findings]
-                    for name, findings in studies.items()
-                },
-            }
-        )
+        verdict = {"instances": instances, "delta": delta, "sound": sound, "caught": beyond}
+        print_json({**verdict, "findings": _records(studies)})
     else:
         _print_shares(shares, delta, instances)
         print("Every corrected statement holds." if sound else "A corrected statement FAILED.")
-        print(f"Altered and caught: {', '.join(n for n, c in caught.items() if c) or 'none'}.")
-    return 0 if sound and all(caught.values()) else 1
+        print(f"Altered and caught: {', '.join(n for n, c in beyond.items() if c) or 'none'}.")
+    return 0 if sound and all(beyond.values()) else 1
+
+
+def _records(studies: dict[str, list[Finding]]) -> dict[str, list[dict[str, Any]]]:
+    return {
+        name: [{**vars(finding), "share": finding.share} for finding in findings]
+        for name, findings in studies.items()
+    }
 
 
 def _print_shares(shares: dict[str, dict[str, Finding]], delta: float, instances: int) -> None:
@@ -142,156 +134,5 @@ def _print_shares(shares: dict[str, dict[str, Finding]], delta: float, instances
     )
 
 
-def gridworld_data(
-    world: Name,
-    out: Out,
-    rows: int | None = None,
-    slip: float = 0.0,
-    seed: int = 0,
-    json: bool = False,
-) -> int:
-    """Write the log of a Q-learner in a grid world as a dataset.
-
-    Args:
-        world: empty, bridge, cliff or zigzag.
-        out: File to write (.hdf5 or .npz).
-        rows: Steps to record; default: the paper's number for this world.
-        slip: Probability that a random action is executed.
-        seed: Seed of the learner.
-        json: Print JSON.
-    """
-    from countmorl.tabular.qlearning import gridworld_dataset, replay
-
-    found, writer = find_world(world), _writer(out)
-    dataset = gridworld_dataset(found, replay(found, rows=rows, slip=slip, seed=seed))
-    writer(dataset, out)
-    return _wrote(dataset, out, json)
-
-
-def gridworld_maps(
-    world: Name,
-    out: Path = Path("maps.png"),
-    rows: int = 1000,
-    slip: float = 0.2,
-    seed: int = 0,
-    beta: float = 0.1,
-) -> int:
-    """Draw a grid world's counts, penalties, and the plans with and without them.
-
-    Args:
-        world: empty, bridge, cliff or zigzag.
-        out: Figure to write.
-        rows: Rows kept of the Q-learner's log.
-        slip: Probability that a random action is executed.
-        seed: Seed of the learner and of the rows that are kept.
-        beta: Weight of the penalty.
-    """
-    from countmorl.tabular.conservative import count_penalty
-    from countmorl.tabular.figures import maps_figure
-    from countmorl.tabular.mdp import TabularMDP
-    from countmorl.tabular.qlearning import replay
-    from countmorl.tabular.study import PLANNERS, thinned
-
-    check_ending(out)
-    found = find_world(world)
-    config = StudyConfig(slip=slip, beta=beta)
-    data = thinned(found, replay(found, slip=slip, seed=seed), rows, seed)
-    plans = {name: PLANNERS[name](data, config) for name in ("plain", "penalty")}
-    truth = TabularMDP.of_world(found, slip=slip, gamma=config.gamma)
-    maps_figure(found, truth, data.counts, count_penalty(data.counts, beta=beta), plans, out)
-    print(f"Written: {out}")
-    return 0
-
-
-def gridworld_worlds(out: Path = Path("worlds.png")) -> int:
-    """Draw the four grid worlds.
-
-    Args:
-        out: Figure to write.
-    """
-    from countmorl.tabular.figures import worlds_figure
-
-    worlds_figure(list(WORLDS.values()), out)
-    print(f"Written: {out}")
-    return 0
-
-
-def gridworld_study(
-    config: Annotated[StudyConfig, Flat],
-    worlds: tuple[str, ...] = tuple(WORLDS),
-    out: Path | None = None,
-    json: bool = False,
-) -> int:
-    """Compare planners on little data: behaviour, plain, with a count penalty, with the theory's.
-
-    Args:
-        worlds: Worlds to compare in.
-        out: Figure to write: return and lava rate over the size of the data.
-        json: Print JSON.
-    """
-    from countmorl.tabular.study import study
-
-    if out:
-        check_ending(out)
-    if not worlds:
-        raise ConfigError("`worlds` must name at least one grid world.")
-    found = [find_world(name) for name in worlds]
-    outcomes: list[Outcome] = []
-    for world in found:
-        print(f"{world.name} ...", file=sys.stderr, flush=True)
-        outcomes += study(world, config)
-    if out:
-        from countmorl.tabular.figures import study_figure
-
-        study_figure(outcomes, out)
-    if json:
-        print_json([_record(outcome) for outcome in outcomes])
-    else:
-        _print_study(outcomes)
-    return 0
-
-
-def _record(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "world": outcome.world,
-        "method": outcome.method,
-        "rows": outcome.rows,
-        "return": float(outcome.returns.mean()),
-        "return_std": float(outcome.returns.std()),
-        "goal": float(outcome.goal.mean()),
-        "lava": float(outcome.lava.mean()),
-        "seeds": len(outcome.lava),
-    }
-
-
-def _print_study(outcomes: list[Outcome]) -> None:
-    """One table a world: return and lava rate of each method, one row a size of the data."""
-    optima = {outcome.world: outcome for outcome in outcomes if outcome.method == "optimum"}
-    for world, optimum in optima.items():
-        ours = [o for o in outcomes if o.world == world and o is not optimum]
-        cells: dict[int, dict[str, str]] = {}
-        for outcome in ours:
-            cells.setdefault(outcome.rows, {})[outcome.method] = _cell(outcome)
-        print(f"{world}: the true discounted optimum has {_cell(optimum).strip()}")
-        methods = list(dict.fromkeys(outcome.method for outcome in ours))
-        print_table(
-            ("rows", *methods),
-            ((f"{size:,}", *(row[name] for name in methods)) for size, row in cells.items()),
-        )
-        print()
-    print("Mean return over seeds, and the share of episodes that end in lava.")
-
-
-def _cell(outcome: Outcome) -> str:
-    return f"{outcome.returns.mean():5.2f} {outcome.lava.mean():4.0%}"
-
-
 TRAIN: dict[str, Callable[..., int]] = {"train tabular": train}
-COMMANDS: dict[str, Callable[..., int]] = {
-    **TRAIN,
-    "theory": theory,
-    "gridworld-data": gridworld_data,
-    "gridworld-maps": gridworld_maps,
-    "gridworld-study": gridworld_study,
-    "gridworld-worlds": gridworld_worlds,
-}
+COMMANDS: dict[str, Callable[..., int]] = {**TRAIN, "theory": theory}

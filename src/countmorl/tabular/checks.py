@@ -103,6 +103,8 @@ def violation_study(
     """Judge every statement on so many instances of each family."""
     if instances < 1:
         raise ConfigError(f"`instances` must be at least 1, got {instances}.")
+    if seed < 0:
+        raise ConfigError(f"`seed` must be at least 0, got {seed}.")
     findings = []
     for number, (family, draw) in enumerate((families or FAMILIES).items()):
         rng = np.random.default_rng([seed, number])

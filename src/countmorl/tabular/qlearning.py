@@ -68,6 +68,8 @@ def replay(
     rows = ROWS[world.name] if rows is None else rows
     if rows < 1:
         raise ConfigError(f"`rows` must be at least 1, got {rows}.")
+    if not 0 <= seed < 2**32:
+        raise ConfigError(f"`seed` must be at least 0 and below 2^32, got {seed}.")
     check_slip(slip)
     steps = _scan(
         rows,

@@ -46,6 +46,10 @@ class Tabular:
         check_gamma(self.gamma)
         if not 0 < self.delta < 1:
             raise ConfigError(f"`delta` must be above 0 and below 1, got {self.delta:g}.")
+        for name in ("states", "actions"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise ConfigError(f"`{name}` must be at least 1, got {number}.")
         if not self.beta >= 0:
             raise ConfigError(f"`beta` must be at least 0, got {self.beta:g}.")
 
