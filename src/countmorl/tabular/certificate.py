@@ -28,8 +28,8 @@ class Assumptions:
     reward_range: tuple[float, float] | None = None
     """Least and greatest reward there can be. Default: those of the log, taken as the truth."""
     value_range: tuple[float, float] | None = None
-    """Least and greatest discounted return from any state. Default: what the rewards allow for
-    ever; say -1 1 where an episode pays once."""
+    """Least and greatest discounted return that any episode can have from any state, however it
+    goes (not its mean). Default: what rewards allow for ever; -1 1 where an episode pays once."""
     successors: int | None = None
     """Most outcomes that one pair can have. Default: any state."""
 
