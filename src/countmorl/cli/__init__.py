@@ -80,9 +80,10 @@ def _commands(group: str, arguments: list[str]) -> dict[str, Callable[..., int]]
 
         return COMMANDS
     if group == "train":
-        from countmorl.cli.train import commands
+        from countmorl.cli import tabular, train
 
-        return commands(arguments)
-    from countmorl.cli import data, runs, train
+        return {**train.commands(arguments), **tabular.TRAIN}
+    from countmorl.cli import data, gridworld, runs, tabular, train
 
-    return {**train.commands([]), **runs.COMMANDS, **data.COMMANDS}
+    parts = (tabular.COMMANDS, gridworld.COMMANDS, runs.COMMANDS, data.COMMANDS)
+    return train.commands([]) | {name: run for part in parts for name, run in part.items()}

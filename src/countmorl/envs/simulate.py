@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from countmorl.envs.gridworld import PREFIX, register_worlds
 from countmorl.envs.tasks import Task, find_task, mean_and_spread
 from countmorl.errors import ConfigError, RunError
 from countmorl.extras import installed, require
@@ -45,6 +46,8 @@ def make_env(env_id: str) -> Any:
     """Make one environment; what is unusable is refused in a sentence."""
     gymnasium = require("gymnasium")
     _keep_mujoco_quiet()
+    if env_id.startswith(PREFIX):
+        register_worlds()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             # The -v4 environments are old on purpose: D4RL's scores are defined on them.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from countmorl.envs.gridworld import PREFIX, find_world, register_worlds
 from countmorl.errors import ConfigError, did_you_mean
 from countmorl.extras import installed, require
 
@@ -83,6 +84,9 @@ def find_task(name: str) -> Task:
             f'{", ".join(TASKS)}. For others: pip install "countmorl[mujoco]"'
         )
     gymnasium = require("gymnasium")
+    if name.startswith(PREFIX):
+        name = find_world(name).env_id
+        register_worlds()
     try:
         spec = gymnasium.spec(name)
     except (gymnasium.error.Error, ModuleNotFoundError, ValueError) as error:

@@ -1,0 +1,1 @@
+"""Finite worlds: exact counts, exact planning, and guarantees that can be computed."""

@@ -1,0 +1,124 @@
+"""`countmorl train tabular`: from a log of whole numbers to a plan and its certificate."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from countmorl.data.dataset import Dataset
+from countmorl.errors import ConfigError
+from countmorl.runs import Run
+from countmorl.tabular.certificate import Assumptions, certificate, pair_errors
+from countmorl.tabular.conservative import count_penalty, lowered
+from countmorl.tabular.data import TabularData
+from countmorl.tabular.estimate import maximum_likelihood
+from countmorl.tabular.mdp import TabularMDP, check_gamma
+from countmorl.tabular.planning import plan_floored, policy_iteration, start_value
+from countmorl.tabular.policy import TabularPolicy
+
+PACKAGES = ("countmorl", "numpy", "scipy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tabular:
+    """Tabular Count-MORL: exact counts, an exact plan, and a certificate."""
+
+    penalty: Literal["beta", "theory", "none"] = "beta"
+    """beta: beta / sqrt(n). theory: what the guarantee asks for, floored at the least possible
+    value. none: trust the model everywhere."""
+    beta: float = 0.1
+    """Weight of the penalty (the paper's beta)."""
+    gamma: float = 0.95
+    """Discount factor."""
+    delta: float = 0.05
+    """The certificate holds with probability 1 - delta."""
+    states: int | None = None
+    """Number of states; default: the highest number in the log, plus one."""
+    actions: int | None = None
+    """Number of actions; default: the highest number in the log, plus one."""
+
+    def __post_init__(self) -> None:
+        check_gamma(self.gamma)
+        if not 0 < self.delta < 1:
+            raise ConfigError(f"`delta` must be above 0 and below 1, got {self.delta:g}.")
+        for name in ("states", "actions"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise ConfigError(f"`{name}` must be at least 1, got {number}.")
+        if not self.beta >= 0:
+            raise ConfigError(f"`beta` must be at least 0, got {self.beta:g}.")
+
+
+def train_tabular(
+    dataset: Dataset,
+    *,
+    config: Tabular | None = None,
+    assume: Assumptions | None = None,
+    out: str | Path | None = None,
+    source: str | None = None,
+) -> Run:
+    """Plan on a log of a finite world; return the run, whose metrics hold value and certificate."""
+    config, assume = config or Tabular(), assume or Assumptions()
+    data = TabularData.of(dataset, states=config.states, actions=config.actions)
+    policy, results = solve(data, config, assume)
+    settings = {
+        "algorithm": "tabular",
+        "config": asdict(config),
+        "assumptions": asdict(assume),
+        "data": {"source": source, "name": dataset.name, "hash": dataset.hash},
+        "versions": {package: version(package) for package in PACKAGES}
+        | {"python": platform.python_version()},
+    }
+    run = Run.create(out or Path("runs") / f"tabular-{dataset.name}", settings)
+    info = {
+        "algorithm": "tabular",
+        "dataset": dataset.name,
+        "task": dataset.task.env_id if dataset.task else None,
+        "countmorl": version("countmorl"),
+    }
+    shown = slice(0, data.given_states)  # Twins are ends; nothing is done there.
+    TabularPolicy(probabilities=policy[shown], counts=data.counts[shown], info=info).save(
+        run.policy_path
+    )
+    run.append("metrics.jsonl", {"epoch": 1, "rows": len(dataset), **results})
+    return run
+
+
+def solve(
+    data: TabularData, config: Tabular, assume: Assumptions
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Plan, and value the plan: in the model, under the penalty, and for certain."""
+    model = maximum_likelihood(data, gamma=config.gamma)
+    careful, policy = _plan(model, data, config, assume)
+    behaviour = data.behaviour
+    constants = {"delta": config.delta, "gamma": config.gamma, "assume": assume}
+    live = ~data.terminal[: data.given_states]
+    counts = data.counts[: data.given_states][live]
+    return policy, {
+        "states": data.given_states,
+        "actions": data.actions,
+        "pairs_seen": int((counts > 0).sum()),
+        "pairs_live": int(counts.size),
+        "value_model": start_value(model, policy),
+        "value_penalized": start_value(careful, policy),
+        "value_behaviour": start_value(model, behaviour),
+        "certificate": certificate(data, policy, **constants).as_dict(),
+        "certificate_behaviour": certificate(data, behaviour, **constants).as_dict(),
+    }
+
+
+def _plan(
+    model: TabularMDP, data: TabularData, config: Tabular, assume: Assumptions
+) -> tuple[TabularMDP, np.ndarray]:
+    if config.penalty == "theory":
+        error = pair_errors(data, delta=config.delta, assume=assume)
+        careful = lowered(model, assume.factor(data, config.gamma) * error)
+        return careful, plan_floored(careful, assume.values(data, config.gamma)[0]).policy
+    beta = config.beta if config.penalty == "beta" else 0.0
+    careful = lowered(model, count_penalty(data.counts, beta=beta))
+    return careful, policy_iteration(careful).policy
