@@ -64,12 +64,13 @@ class TestAct:
         )
         np.testing.assert_allclose(policy.act(array(14, 25)), [2.5 + 2.5 * np.tanh(1)], rtol=1e-6)
 
-    @pytest.mark.parametrize(("log_std", "clipped"), [(-0.5, -0.5), (9.0, 2.0), (-50.0, -20.0)])
+    @pytest.mark.parametrize(("log_std", "clipped"), [(-0.7, -0.7), (9.0, -0.5), (-50.0, -1.0)])
     def test_a_sample_of_a_normal_by_hand(self, log_std, clipped):
         policy = make(
             weights=(array([1, -1], [0, 1]), array([1, 0], [2, 0])),
             biases=(array(0, 0.5), array(-1, log_std)),
             head="tanh_normal",
+            log_std_range=(-1.0, -0.5),
         )
         noise = np.random.default_rng(3).standard_normal(1, np.float32)
         got = policy.act(array(14, 25), rng=np.random.default_rng(3))

@@ -72,7 +72,6 @@ class TestInfo:
         )
         assert len(card["obs_range"]["low"]) == 3
 
-    @pytest.mark.xfail(strict=True, reason="bug: `arrays` holds cached returns and lengths too")
     def test_the_hash_is_that_of_the_dataset(self, run_cli, data):
         _, out, _ = run_cli("data", "info", data, "--json")
         assert json.loads(out)["hash"] == load(data).hash

@@ -48,7 +48,6 @@ class TestHash:
         wide = log() | {"action_low": np.full(2, -2.0), "action_high": np.full(2, 2.0)}
         assert load(wide).hash != load(log()).hash
 
-    @pytest.mark.xfail(strict=True, reason="bug: `arrays` holds cached returns and lengths too")
     @pytest.mark.parametrize("look", ["returns", "lengths", "card"])
     def test_does_not_depend_on_what_was_looked_at_before(self, log, look):
         seen, fresh = load(log()), load(log())
@@ -57,7 +56,6 @@ class TestHash:
             value = value()
         assert seen.hash == fresh.hash
 
-    @pytest.mark.xfail(strict=True, reason="bug: `arrays` holds cached returns and lengths too")
     def test_the_card_prints_the_hash_that_a_run_records(self, dataset, log):
         assert dataset.card()["hash"] == load(log()).hash
 
@@ -94,7 +92,6 @@ class TestFirst:
         with pytest.raises(DataError, match=f"at least 1, got {rows}"):
             dataset.first(rows)
 
-    @pytest.mark.xfail(strict=True, reason="bug: `arrays` holds cached returns and lengths too")
     def test_works_after_the_returns_were_looked_at(self, dataset):
         assert len(dataset.returns) == 3
         assert len(dataset.first(25)) == 25

@@ -301,6 +301,14 @@ class TestWrite:
             for key, values in V2.items():
                 np.testing.assert_array_equal(file[key][()], values, err_msg=key)
 
+    def test_ends_that_neither_flags_nor_jumps_show_are_kept(self, tmp_path):
+        still = {"obs": np.ones((6, 2)), "action": np.zeros(6), "reward": np.arange(6)}
+        ends = {"next_obs": np.ones((6, 2)), "episode_ends": np.array([1, 3])}
+        dataset = load(still | ends)
+        assert dataset.episode_ends.tolist() == [1, 3, 5]
+        write_hdf5(dataset, tmp_path / "log.hdf5")
+        assert read(tmp_path / "log.hdf5").episode_ends.tolist() == [1, 3, 5]
+
     @given(data=st.data())
     def test_reading_gives_the_same_dataset_whatever_the_flags(self, data):
         rows = data.draw(st.integers(1, 12))

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import signal
@@ -87,6 +88,20 @@ def test_an_epoch_is_a_line(run):
     timing = [json.loads(line) for line in (run.path / "timing.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in timing] == [1, 2, 3, 4, 5, 6]
     assert all(line["seconds"] >= 0 for line in timing)
+
+
+def test_every_epoch_draws_anew(run):
+    stages(run).do(Walk())
+    totals = [line["total"] for line in run.metrics()]
+    steps = {round(after - before, 5) for before, after in itertools.pairwise(totals)}
+    assert len(steps) == 5
+
+
+def test_another_seed_walks_another_way(run, tmp_path):
+    other = Run.create(tmp_path / "other", {})
+    Stages(other, 1, 2, quiet=True).do(Walk())
+    stages(run).do(Walk())
+    assert run.metrics()[0]["total"] != other.metrics()[0]["total"]
 
 
 def test_saves_every_so_often_and_at_the_end(run):
