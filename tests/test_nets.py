@@ -1,3 +1,5 @@
+import functools
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -45,8 +47,13 @@ def test_the_activation_is_used_between_layers_alone():
     np.testing.assert_allclose(net(jnp.array([2.0])), [np.tanh(2)], rtol=1e-6)
 
 
+@functools.cache
+def maker(sizes):
+    return jax.jit(lambda key: MLP.make(sizes, key=key))
+
+
 def make(*sizes, seed=0):
-    return jax.jit(lambda key: MLP.make(sizes, key=key))(jr.key(seed))
+    return maker(sizes)(jr.key(seed))
 
 
 def test_weights_are_drawn_within_one_over_the_root_of_the_inputs():
