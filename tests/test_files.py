@@ -154,10 +154,16 @@ class TestArrays:
         with pytest.raises(RunError, match="not written by countmorl"):
             read_arrays(tmp_path / "x")
 
-    @pytest.mark.xfail(strict=True, reason="bug: a description of another form is not refused")
-    @pytest.mark.parametrize("text", ["not json", "[1, 2]", '"text"', "null"])
-    def test_a_hostile_description_with_a_right_digest(self, tmp_path, text):
+    def test_a_description_that_is_no_json(self, tmp_path):
+        text = "not json"
         save_file(ARRAYS, tmp_path / "x", {"countmorl": text, "digest": digest(ARRAYS, text)})
+        with pytest.raises(RunError):
+            read_arrays(tmp_path / "x")
+
+    @pytest.mark.xfail(strict=True, reason="bug: a description of another form is not refused")
+    @pytest.mark.parametrize("meta", [[1, 2], "text", None], ids=repr)
+    def test_a_description_that_is_no_table(self, tmp_path, meta):
+        write_arrays(tmp_path / "x", ARRAYS, meta)
         with pytest.raises(RunError):
             read_arrays(tmp_path / "x")
 

@@ -70,8 +70,11 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str
     """Write arrays and a JSON-able `meta` as safetensors, atomically, with a digest of both."""
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps(meta, sort_keys=True)
+    # One entry only: safetensors writes several in no fixed order, and equal runs must be equal
+    # files.
+    entry = json.dumps({"digest": digest(whole, text), "meta": meta}, sort_keys=True)
     with atomic(path) as temporary:
-        save_file(whole, temporary, {"countmorl": text, "digest": digest(whole, text)})
+        save_file(whole, temporary, {"countmorl": entry})
 
 
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
@@ -84,14 +87,18 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
         raise RunError(f"There is no file {path}.") from error
     except (SafetensorError, OSError, TypeError, ValueError) as error:
         raise RunError(f"{path} is not a readable safetensors file: {error}") from error
-    text = header.get("countmorl")
-    if text is None:
-        raise RunError(f"{path} was not written by countmorl: its description is missing.")
-    if header.get("digest") != digest(arrays, text):
+    try:
+        entry = json.loads(header["countmorl"])
+        meta, wanted = entry["meta"], entry["digest"]
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise RunError(
+            f"{path} was not written by countmorl: its description is missing."
+        ) from error
+    if wanted != digest(arrays, json.dumps(meta, sort_keys=True)):
         raise RunError(
             f"{path} is damaged: its contents do not match their digest. Restore it from a copy."
         )
-    return arrays, json.loads(text)
+    return arrays, meta
 
 
 def parse_json(path: Path, check: Callable[[Any], bool], wanted: str) -> Any:

@@ -23,7 +23,7 @@ def test_encoders_learn_and_the_model_is_untouched():
     ensemble, x = small_ensemble(), jr.normal(jr.key(1), (300, 3))
     before = [np.asarray(leaf).copy() for leaf in jax.tree.leaves(ensemble)]
     config = CodesConfig(bits=6, fit_updates=150, fit_batch=64)
-    state = fit.start(ensemble, x, 6, config, key=jr.key(2))
+    state = fit.start(fit.feature_scales(ensemble, x), 3, 6, config, key=jr.key(2))
     state, first = fit.fit_epoch((ensemble, x, config), state, jr.key(3))
     state, last = fit.fit_epoch((ensemble, x, config), state, jr.key(4))
     assert last["loss"] < 0.7 * first["loss"]
@@ -33,7 +33,7 @@ def test_encoders_learn_and_the_model_is_untouched():
 
 def test_encoding_in_chunks_gives_every_row_its_own_code(monkeypatch):
     ensemble, x = small_ensemble(), jr.normal(jr.key(1), (70, 3))
-    state = fit.start(ensemble, x, 6, CodesConfig(bits=6), key=jr.key(2))
+    state = fit.start(fit.feature_scales(ensemble, x), 3, 6, CodesConfig(bits=6), key=jr.key(2))
     monkeypatch.setattr(fit, "CHUNK", 32)
     words, ones = encode(ensemble, state.autoencoders, x)
     bits = jax.vmap(lambda coder, hidden: coder.bits(hidden))(

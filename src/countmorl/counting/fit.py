@@ -59,22 +59,26 @@ def feature_scales(ensemble: Ensemble, x: Float[Array, "rows inputs"]) -> Standa
     Without this scaling some encoders collapse to a single code.
     """
     sample = x[:: max(1, len(x) // CHUNK)]
-    hidden = eqx.filter_jit(Ensemble.trunks)(ensemble, sample)
+    return _scales(ensemble, sample)
+
+
+@eqx.filter_jit
+def _scales(ensemble: Ensemble, sample: Float[Array, "rows inputs"]) -> Standardizer:
+    hidden = ensemble.trunks(sample)
     std = hidden.std(axis=1)
     return Standardizer(hidden.mean(axis=1), jnp.where(std < 1e-6, 1.0, std))
 
 
 def start(
-    ensemble: Ensemble, x: Float[Array, "rows inputs"], bits: int, config: CodesConfig, *, key: Key
+    scales: Standardizer, inputs: int, bits: int, config: CodesConfig, *, key: Key
 ) -> CodesState:
-    """Random encoders, one an elite."""
-    scales = feature_scales(ensemble, x)
-    width = scales.mean.shape[1]
+    """Random encoders, one an elite; `scales` are the elites' `feature_scales`."""
+    elites, width = scales.mean.shape
 
     def make(scale: Standardizer, member_key: Key) -> Autoencoder:
-        return Autoencoder.make(scale, bits, width, x.shape[1], key=member_key)
+        return Autoencoder.make(scale, bits, width, inputs, key=member_key)
 
-    autoencoders = jax.vmap(make)(scales, jr.split(key, len(ensemble.elites)))
+    autoencoders = jax.vmap(make)(scales, jr.split(key, elites))
     parts = (autoencoders.encoder, autoencoders.decoder)
     return CodesState(autoencoders, optax.adam(config.fit_rate).init(parts))  # type: ignore[arg-type]
 

@@ -134,7 +134,7 @@ def fit_epoch(
         bootstrap=bootstrap,
         best=keep_better(improved, members, state.best),
         best_error=jnp.where(improved, error, state.best_error),
-        stale=jnp.where(improved.any(), 0, state.stale + 1),
+        stale=jnp.where(improved.any(), jnp.zeros_like(state.stale), state.stale + 1),
     )
     loss_each = jnp.mean(losses) / config.members
     return state, {"loss": loss_each, "holdout_error": error}

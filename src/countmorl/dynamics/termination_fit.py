@@ -81,6 +81,7 @@ def cross_entropy(logit: Float[Array, " rows"], ended: Bool[Array, " rows"]) -> 
     return jnp.mean(jax.nn.softplus(jnp.where(ended, -logit, logit)))
 
 
+@eqx.filter_jit
 def finish(state: EndState, rows: EndRows, inputs: Standardizer) -> LearnedTermination:
     """Calibrate by the temperature that suits the held-out rows best."""
     logit = state.net(rows.holdout_x)[:, 0]
@@ -91,9 +92,8 @@ def finish(state: EndState, rows: EndRows, inputs: Standardizer) -> LearnedTermi
 
 def quality(rule: LearnedTermination, rows: EndRows) -> dict[str, float]:
     """Held-out errors: missed ends, false alarms, Brier score, calibration error (ten bins)."""
-    logit = np.asarray(rule.net(rows.holdout_x)[:, 0] / rule.temperature)
-    ended = np.asarray(rows.holdout_ended)
-    chance = 1 / (1 + np.exp(-logit))
+    logit = rule.net(rows.holdout_x)[:, 0] / rule.temperature
+    ended, chance = np.asarray(rows.holdout_ended), np.asarray(jax.nn.sigmoid(logit))
     bins = np.minimum((chance * 10).astype(int), 9)
     gaps = [abs((chance - ended)[bins == b].sum()) for b in range(10)]
     missed = float((chance[ended] < 0.5).mean()) if ended.any() else 0.0

@@ -54,7 +54,7 @@ class Stages:
             self._metrics_size = meta["metrics_size"]
             template = eqx.filter_eval_shape(lambda key: stage.result(stage.init(key=key)), stream)
             return from_arrays(template, arrays)
-        result = stage.result(self._train(stage, stream))
+        result = eqx.filter_jit(stage.result)(self._train(stage, stream))
         self.run.save_result(stage.name, to_arrays(result))
         self._metrics_size = self.run.metrics_size
         return result
@@ -104,12 +104,19 @@ class Stages:
         if saved is None or saved[1].get("stage") != stage.name:
             # The stage has not saved yet: what it wrote to the metrics is from a lost attempt.
             self.run.rewind(self._metrics_size)
-            return stage.init(key=jr.fold_in(stream, 0)), 0
+            # One compiled program instead of one for every small operation.
+            init = eqx.filter_jit(lambda key: strong(stage.init(key=key)))
+            return init(jr.fold_in(stream, 0)), 0
         arrays, meta = saved
         template = eqx.filter_eval_shape(lambda key: stage.init(key=key), stream)
         state = from_arrays(template, arrays)
         self.run.rewind(meta["metrics_size"])
         return state, stage.epochs if meta["finished"] else meta["epoch"]
+
+
+def strong(state: Any) -> Any:
+    """Give every leaf a definite type, or the epoch would be compiled again for its own result."""
+    return jax.tree.map(lambda leaf: jax.lax.convert_element_type(leaf, leaf.dtype), state)
 
 
 def _check_finite(values: dict, stage: AbstractStage[Any, Any], epoch: int, run: Run) -> None:

@@ -1,5 +1,6 @@
 """The stages before the policy: the dynamics ensemble, its termination rule, the codes."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from countmorl.counting.fit import CodesConfig, CodesState
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
 from countmorl.data.dataset import Dataset
+from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics import fit as model_fit
 from countmorl.dynamics import termination_fit
 from countmorl.dynamics.ensemble import Ensemble
@@ -66,7 +68,13 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
 
     def init(self, *, key: Key) -> CodesState:
         """Random encoders."""
-        return codes_fit.start(self.ensemble, self.x, self.bits, self.config, key=key)
+        inputs = self.x.shape[1]
+        return codes_fit.start(self.scales, inputs, self.bits, self.config, key=key)
+
+    @cached_property
+    def scales(self) -> Standardizer:
+        """Scale of every elite's hidden layer."""
+        return codes_fit.feature_scales(self.ensemble, self.x)
 
     def epoch(self, state: CodesState, *, key: Key) -> tuple[CodesState, Metrics]:
         """Encoder updates."""

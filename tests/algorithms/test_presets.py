@@ -1,0 +1,48 @@
+import pytest
+
+from countmorl.algorithms.bc import BC
+from countmorl.algorithms.count_morl import CountMORL
+from countmorl.algorithms.presets import PAPER, paper_row, preset
+from countmorl.errors import ConfigError
+
+
+def test_the_papers_twelve_tasks_are_there():
+    assert len(PAPER) == 12
+    for row in PAPER.values():
+        assert row.horizon in (5, 20)
+        assert set(row.betas) == {"LC", "AVG", "UC"}
+        assert row.bits in (16, 32, 50, 64, 80)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "hopper-medium-replay-v2",
+        "hopper-medium-replay-v0",
+        "data/hopper_medium_replay-recipe.hdf5",
+        "C:\\logs\\hopper_medium_replay-v2.hdf5",
+    ],
+)
+def test_paper_settings_of_hopper_medium_replay(data):
+    config = preset("paper", CountMORL, data)
+    assert isinstance(config, CountMORL)
+    assert (config.horizon, config.beta, config.estimate, config.codes.bits) == (5, 1, "UC", 50)
+    assert (config.epochs, config.sac.target_entropy, config.sac.average) == (1000, -3.0, 1.0)
+
+
+def test_the_longest_name_counts():
+    assert paper_row("walker2d-medium-v2") is PAPER["walker2d-medium"]
+    assert paper_row("walker2d_medium_expert-v2.hdf5") is PAPER["walker2d-medium-expert"]
+    assert paper_row("my-log.npz") is None
+
+
+def test_presets_that_do_not_exist_are_refused():
+    with pytest.raises(ConfigError, match="no settings for 'my-log"):
+        preset("paper", CountMORL, "my-log.npz")
+    with pytest.raises(ConfigError, match="BC has no preset"):
+        preset("quick", BC, "hopper-medium-v2")
+
+
+def test_quick_is_smaller_than_the_default():
+    quick, default = preset("quick", CountMORL, ""), CountMORL()
+    assert quick.epochs * quick.branches < default.epochs * default.branches / 10

@@ -1,0 +1,217 @@
+"""Count-MORL through every stage, in miniature."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from countmorl import DataOptions, Policy, Run, RunOptions, load, resume, train
+from countmorl.agents.sac import SACConfig
+from countmorl.algorithms.count_morl import CountMORL
+from countmorl.counting.fit import CodesConfig
+from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.errors import ConfigError, RunError
+from countmorl.training import loop
+from countmorl.training.build import next_bits
+from countmorl.training.counters import load_query
+
+SMALL = CountMORL(
+    epochs=4,
+    updates=5,
+    batch=20,
+    horizon=3,
+    branches=20,
+    retain=2,
+    model=EnsembleConfig(members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=3),
+    codes=CodesConfig(bits=6, fit_epochs=2, fit_updates=20, fit_batch=16),
+    sac=SACConfig(hidden=(8, 8)),
+)
+OPTIONS = RunOptions(save_every=1, eval_every=0)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    obs = rng.standard_normal((400, 2)).astype(np.float32)
+    action = rng.uniform(0, 2, (400, 1)).astype(np.float32)
+    next_obs = 0.9 * obs + 0.1 * action
+    path = tmp_path_factory.mktemp("log") / "log.npz"
+    ended = next_obs[:, 0] > 1.5
+    np.savez(
+        path,
+        obs=obs,
+        action=action,
+        reward=-(obs**2).sum(axis=1),
+        next_obs=next_obs,
+        terminated=ended,
+        truncated=(np.arange(400) % 50 == 49) & ~ended,
+        action_low=np.zeros(1),
+        action_high=np.full(1, 2.0),
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(log, tmp_path_factory):
+    return train(
+        SMALL, log, out=tmp_path_factory.mktemp("whole") / "run", options=OPTIONS, quiet=True
+    )
+
+
+def contents(run):
+    return {
+        name: (run.path / name).read_bytes()
+        for name in ("metrics.jsonl", "policy.safetensors", "stages/model.safetensors")
+    }
+
+
+class Kill(BaseException):
+    """Stands for a kill: nothing may catch it."""
+
+
+@pytest.mark.parametrize("stop_at", [1, 2, 4, 6, 9, 11])
+def test_a_run_stopped_in_any_stage_goes_on_bit_for_bit(log, whole, tmp_path, monkeypatch, stop_at):
+    lines = 0
+    append = Run.append
+
+    def dying(self, file_name, record):
+        nonlocal lines
+        append(self, file_name, record)
+        lines += file_name == "metrics.jsonl"
+        if lines == stop_at:
+            raise Kill  # After the metrics, before the checkpoint.
+
+    monkeypatch.setattr(Run, "append", dying)
+    with pytest.raises(Kill):
+        train(SMALL, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
+    monkeypatch.setattr(Run, "append", append)
+    run = resume(tmp_path / "run", quiet=True)
+    assert contents(run) == contents(whole)
+
+
+def test_the_same_seed_gives_the_same_run_and_another_does_not(log, whole, tmp_path):
+    again = train(SMALL, log, out=tmp_path / "a", options=OPTIONS, quiet=True)
+    assert contents(again) == contents(whole)
+    other = train(SMALL, log, out=tmp_path / "b", options=replace(OPTIONS, seed=1), quiet=True)
+    assert contents(other) != contents(whole)
+
+
+def test_every_stage_reports_what_it_did(whole):
+    metrics = whole.metrics()
+    stages = [m["stage"] for m in metrics]
+    assert list(dict.fromkeys(stages)) == ["model", "codes-6", "termination", "policy"]
+    policy = metrics[-1]
+    for name in ("rollout_unseen", "rollout_count_median", "rollout_penalty", "rollout_terminated"):
+        assert len(policy[name]) == SMALL.horizon
+    assert {"q", "alpha", "critic_loss", "actor_loss"} <= set(policy)
+    codes = [m for m in metrics if m["stage"] == "codes-6"][-1]
+    assert len(codes["samples_per_code"]) == len(codes["bit_entropy"]) == SMALL.model.elites
+    assert {"missed_ends", "false_alarms", "calibration_error"} <= set(
+        metrics[stages.index("termination")]
+    )
+    assert "verdict" in json.loads((whole.path / "calibration.json").read_text())
+
+
+def test_penalties_lie_between_zero_and_beta(whole):
+    for record in whole.metrics()[-SMALL.epochs :]:
+        assert all(0 < value <= SMALL.beta for value in record["rollout_penalty"])
+
+
+def test_actions_stay_in_the_logs_bounds(log, whole):
+    action = Policy.load(whole.path).act(load(log).obs)
+    assert action.min() >= 0
+    assert action.max() <= 2
+
+
+def test_counts_of_the_log_itself_agree_with_its_codes(log, whole):
+    dataset = load(log)
+    query = load_query(whole)
+    counts = query(dataset.obs, dataset.action)
+    # 360 of 400 rows are counted; every training row is counted at least once by each member.
+    assert ((counts.members >= 1).all(axis=0)).sum() >= 360
+    mean, deviation = counts.members.mean(axis=0), counts.members.std(axis=0, ddof=1)
+    np.testing.assert_allclose(counts.estimates["UC"], mean + 0.5 * deviation, rtol=1e-5)
+    np.testing.assert_allclose(counts.estimates["LC"], mean - 0.5 * deviation, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(counts.penalty, 1 / np.sqrt(np.maximum(mean, 1)), rtol=1e-5)
+    one = query(dataset.obs[0], dataset.action[0])
+    np.testing.assert_array_equal(one.members[:, 0], counts.members[:, 0])
+    assert counts.summary()["pairs"] == 400
+
+
+def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
+    other = replace(SMALL, beta=3.0, horizon=2)
+    options = replace(OPTIONS, seed=5)
+    run = train(other, log, out=tmp_path / "run", options=options, model=whole.path, quiet=True)
+    assert {m["stage"] for m in run.metrics()} == {"policy"}
+    for name in ("model", "codes-6"):
+        first, second = whole.load_result(name), run.load_result(name)
+        for key, array in first[0].items():
+            np.testing.assert_array_equal(array, second[0][key])
+    assert resume(run.path, quiet=True).metrics() == run.metrics()
+
+
+def test_a_model_of_other_data_or_settings_is_refused(log, whole, tmp_path):
+    options = {"out": tmp_path / "run", "model": whole.path, "quiet": True}
+    with pytest.raises(RunError, match="fitted on other data"):
+        train(SMALL, log, data_options=DataOptions(rows=300), **options)
+    wider = replace(SMALL, model=replace(SMALL.model, width=9))
+    with pytest.raises(ConfigError, match="other settings"):
+        train(wider, log, **options)
+    with pytest.raises(ConfigError, match="has no model"):
+        train("bc", log, **options)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("name", "members"), [("simhash", 2), ("exact", 1)])
+def test_other_counters_can_be_chosen(log, tmp_path, name, members):
+    config = replace(SMALL, counter=name, epochs=1)
+    run = train(config, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
+    dataset = load(log)
+    assert load_query(run)(dataset.obs, dataset.action).members.shape == (members, 400)
+
+
+def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, tmp_path):
+    wild = replace(SMALL, epochs=30, updates=50, sac=replace(SMALL.sac, critic_rate=1e18))
+    with pytest.raises(RunError, match=r"diverged: `\w+` is .* in epoch \d+ of stage policy"):
+        train(wild, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
+    assert Run.open(tmp_path / "run").load_result("model") is not None
+
+
+def test_collapsed_encoders_are_refitted_and_then_refused(log, tmp_path, monkeypatch, capsys):
+    from countmorl.training import build
+
+    monkeypatch.setattr(build, "collapsed", lambda each, rows: [1])
+    with pytest.raises(RunError, match="collapse at 6 bits even after 3 tries"):
+        train(SMALL, log, out=tmp_path / "run", options=OPTIONS)
+    assert capsys.readouterr().err.count("collapsed at 6 bits; refitting") == 3
+
+
+def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_path, capsys):
+    config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
+    run = train(config, log, out=tmp_path / "run", options=OPTIONS)
+    said = capsys.readouterr().err
+    assert "rows per code by code length: " in said
+    tried = {
+        m["stage"]: np.median(m["samples_per_code"])
+        for m in run.metrics()
+        if "samples_per_code" in m
+    }
+    aim = np.sqrt(50)
+    best = min(tried, key=lambda stage: abs(np.log(tried[stage] / aim)))
+    assert f"codes of {best.split('-')[1]} bits" in said
+
+
+def test_next_code_length_brackets_the_aim():
+    assert next_bits({24: 30.0}, 7.0) == 36
+    assert next_bits({24: 2.0}, 7.0) == 16
+    assert 16 < next_bits({16: 40.0, 24: 2.0}, 7.0) < 24
+    assert next_bits({20: 10.1, 21: 4.9}, 7.0) == 21
+
+
+def test_a_compiled_epoch_is_compiled_once(log, tmp_path):
+    run = train(SMALL, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
+    lines = [json.loads(line) for line in (run.path / "timing.jsonl").read_text().splitlines()]
+    policy = [line for line in lines if line["stage"] == "policy"]
+    assert all(line["compile_seconds"] == 0 for line in policy[1:])
+    assert loop.COMPILED.endswith("compile_duration")
