@@ -171,7 +171,6 @@ class TestFile:
         again = Policy.load(tmp_path / "p.safetensors")
         assert (again.head, again.log_std_range, again.action_dim) == ("tanh_normal", (-5, 1), 2)
 
-    @pytest.mark.xfail(strict=True, reason="bug: safetensors shuffles the two entries we give it")
     def test_the_same_policy_gives_the_same_bytes(self, tmp_path):
         contents = set()
         for _ in range(20):

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from countmorl.cli import main
-from countmorl.files import read_arrays
 from countmorl.runs import Run
 
 SCALARS = pytest.mark.xfail(
@@ -71,13 +70,8 @@ def work(tmp_path_factory):
 def assert_unbroken(run: Path, work: Path) -> None:
     whole = work / "unbroken"
     assert lines(whole) == EPOCHS
-    assert (run / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
-    # The writer gives the same bytes for the same contents; tests/test_files.py shows it.
-    got, wanted = (read_arrays(folder / "policy.safetensors") for folder in (run, whole))
-    assert got[1] == wanted[1]
-    assert {k: v.tobytes() for k, v in got[0].items()} == {
-        k: v.tobytes() for k, v in wanted[0].items()
-    }
+    for name in ("metrics.jsonl", "policy.safetensors"):
+        assert (run / name).read_bytes() == (whole / name).read_bytes(), name
 
 
 @SCALARS
