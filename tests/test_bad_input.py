@@ -202,7 +202,6 @@ FILES = [
         "NPZ with a broken stream",
         info(npz_with_broken_stream),
         "not a readable NPZ file",
-        bug="zlib.error is not caught",
     ),
     Case(
         "objects in NPZ",
@@ -213,7 +212,6 @@ FILES = [
         "gigantic shape in NPZ",
         info(npz_with_huge_array),
         "huge.npz",
-        bug="MemoryError is not caught; the shape in the header is not looked at",
     ),
     Case("external link", info(lambda p: p.opened("rewards", external_link)), "links"),
     Case(
@@ -233,7 +231,7 @@ FILES = [
     Case(
         "empty rewards in HDF5",
         info(lambda p: p.opened("rewards", lambda f: f.create_dataset("rewards", dtype="f4"))),
-        "`reward` has shape []",
+        "`rewards` of",
     ),
     Case(
         "empty observations in HDF5",
@@ -243,19 +241,16 @@ FILES = [
             )
         ),
         "obs",
-        bug="the shape is indexed before it is checked",
     ),
     Case(
         "scalar in HDF5",
         info(lambda p: p.spoiled("x.hdf5", observations=np.float32(1))),
         "obs",
-        bug="the shape is indexed before it is checked",
     ),
     Case(
         "scalar in NPZ",
         info(lambda p: p.spoiled("x.npz", observations=np.float32(1))),
         "obs",
-        bug="the shape is indexed before it is checked",
     ),
 ]
 
@@ -306,8 +301,7 @@ SHAPES = [
                 },
             )
         ),
-        "`terminated` has shape",
-        bug="flags are reshaped before they are checked",
+        "has shape [60, 2], wanted one value",
     ),
     Case(
         "complex numbers",
@@ -352,7 +346,6 @@ SHAPES = [
         "bounds of another size",
         info(lambda p: p.spoiled("x.npz", action_low=-np.ones(5), action_high=np.ones(5))),
         "action",
-        bug="NumPy's broadcast error is not turned into a sentence",
     ),
     Case(
         "exact mode without a limit",
@@ -369,7 +362,6 @@ SHAPES = [
             "d4rl-exact",
         ),
         "terminals",
-        bug="exact_rows takes its keys for granted",
     ),
     Case(
         "exact mode with arrays of two lengths",
@@ -381,7 +373,6 @@ SHAPES = [
             "d4rl-exact",
         ),
         "rows",
-        bug="exact_rows does not compare lengths",
     ),
 ]
 
@@ -402,19 +393,16 @@ NAMES = [
         "name longer than the system allows",
         info(lambda p: "x" * 300),
         "No dataset named",
-        bug="OSError of a path that is too long is not caught",
     ),
     Case(
         "mirror that is no address",
         with_env("COUNTMORL_D4RL_MIRROR", "mirror", "data", "download", "hopper-medium-v2"),
         "mirror",
-        bug="urllib's ValueError is not caught",
     ),
     Case(
         "cache folder that is a file",
         with_env("D4RL_DATASET_DIR", "file", "data", "download", "hopper-medium-v2"),
         "file",
-        bug="FileExistsError is not explained",
     ),
     Case("misspelt task", train("--task", "hoper"), "Did you mean 'hopper'"),
     Case("unknown environment", train("--task", "Nowhere-v0"), "No task named 'Nowhere-v0'"),
@@ -441,7 +429,6 @@ SETTINGS = [
         "seed beyond all generators",
         train("--seed", 10**20),
         "seed",
-        bug="OverflowError inside JAX, after the run folder was made",
     ),
     Case(
         "learning rate without measure",
@@ -475,7 +462,6 @@ FOLDERS = [
         "training below a file",
         lambda p: ("train", "bc", p.data, "--out", p.file("out") / "run", *TRAIN),
         "out",
-        bug="NotADirectoryError is not explained",
     ),
     Case("resuming nothing", lambda p: ("resume", "nowhere"), "There is no run folder nowhere"),
     Case("resuming a file", lambda p: ("resume", p.file("run")), "There is no run folder"),
@@ -514,7 +500,6 @@ FOLDERS = [
         "resuming with shortened metrics",
         lambda p: ("resume", p.within(p.halted, "metrics.jsonl", b"")),
         "shorter than when the checkpoint was saved",
-        bug="an array without dimensions is written with one, so no checkpoint fits",
     ),
     Case(
         "resuming with other data",
@@ -581,7 +566,6 @@ WRITING = [
         "converting below a file",
         lambda p: ("data", "convert", p.data, p.file("file") / "x.npz"),
         "file",
-        bug="FileExistsError is not explained",
     ),
     Case(
         "collecting onto a file",
@@ -612,7 +596,6 @@ WRITING = [
         "collecting with a seed below 0",
         lambda p: ("data", "collect", "Pendulum-v1", "x.npz", "--rows", 5, "--seed", -1),
         "seed",
-        bug="NumPy's ValueError is not turned into a sentence",
     ),
 ]
 

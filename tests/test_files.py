@@ -122,7 +122,6 @@ class TestArrays:
             contents.add((tmp_path / "x").read_bytes())
         assert len(contents) == 1
 
-    @pytest.mark.xfail(strict=True, reason="bug: an array without dimensions is written with one")
     def test_an_array_without_dimensions_stays_one(self, tmp_path):
         write_arrays(tmp_path / "x", {"count": np.array(3, np.int32)}, {})
         count = read_arrays(tmp_path / "x")[0]["count"]
@@ -165,7 +164,6 @@ class TestArrays:
         with pytest.raises(RunError):
             read_arrays(tmp_path / "x")
 
-    @pytest.mark.xfail(strict=True, reason="bug: a description of another form is not refused")
     @pytest.mark.parametrize("meta", [[1, 2], "text", None], ids=repr)
     def test_a_description_that_is_no_table(self, tmp_path, meta):
         write_arrays(tmp_path / "x", ARRAYS, meta)

@@ -116,7 +116,6 @@ class TestAct:
         assert (action >= low).all()
         assert (action <= high).all()
 
-    @pytest.mark.xfail(strict=True, reason="bug: rounding may carry an action just past its bound")
     def test_rounding_never_carries_an_action_past_its_bound(self):
         rng = np.random.default_rng(0)
         low = rng.uniform(-1, 0, 200).astype(np.float32)
@@ -276,7 +275,6 @@ class TestHostileFile:
         with pytest.raises(RunError, match="do not fit together"):
             self.load_changed(tmp_path, arrays={key: np.zeros(shape, np.float32)})
 
-    @pytest.mark.xfail(strict=True, reason="bug: these are not looked at when a policy is made")
     @pytest.mark.parametrize(
         ("arrays", "meta"),
         [

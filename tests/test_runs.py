@@ -65,7 +65,6 @@ class TestOpen:
         with pytest.raises(RunError, match=r"in format 7, .* reads format 1.*countmorl 0.0.1"):
             Run.open(run.path)
 
-    @pytest.mark.xfail(strict=True, reason="bug: `versions` is trusted to be a table")
     def test_another_format_without_a_table_of_versions(self, run):
         (run.path / "config.json").write_text('{"format": 7, "versions": "0.0.1"}')
         with pytest.raises(RunError, match="in format 7"):

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,18 @@ Arrays = dict[str, np.ndarray]
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place only if the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with explained_write(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
             yield temporary
             with open(temporary, "rb") as file:
                 os.fsync(file.fileno())
             os.chmod(temporary, 0o644)  # safetensors keeps its files from all others.
             os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -47,6 +48,8 @@ def explained_write(path: Path, error: type[CountMorlError] = RunError) -> Itera
             ) from cause
         if isinstance(cause, PermissionError):
             raise error(f"No permission to write {path}. Choose another place.") from cause
+        if isinstance(cause, (FileExistsError, NotADirectoryError)):
+            raise error(f"{path.parent} is not a folder, so {path} cannot be written.") from cause
         raise
 
 
@@ -60,7 +63,7 @@ def digest(arrays: Mapping[str, np.ndarray], note: str = "") -> str:
     """Hash names, shapes, types and contents (SHA-256); `note` is hashed too."""
     state = hashlib.sha256(note.encode())
     for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
+        array = np.asarray(arrays[name], order="C")
         state.update(f"{name}{array.dtype.str}{array.shape}".encode())
         state.update(array.reshape(-1).view(np.uint8).data)
     return state.hexdigest()
@@ -68,7 +71,8 @@ def digest(arrays: Mapping[str, np.ndarray], note: str = "") -> str:
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
     """Write arrays and a JSON-able `meta` as safetensors, atomically, with a digest of both."""
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    # Not ascontiguousarray, which gives a scalar a dimension.
+    whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     text = json.dumps(meta, sort_keys=True)
     # One entry only: safetensors writes several in no fixed order, and equal runs must be equal
     # files.
@@ -94,7 +98,7 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
         raise RunError(
             f"{path} was not written by countmorl: its description is missing."
         ) from error
-    if wanted != digest(arrays, json.dumps(meta, sort_keys=True)):
+    if not isinstance(meta, dict) or wanted != digest(arrays, json.dumps(meta, sort_keys=True)):
         raise RunError(
             f"{path} is damaged: its contents do not match their digest. Restore it from a copy."
         )

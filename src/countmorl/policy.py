@@ -78,7 +78,7 @@ class Policy:
             (self.action_high + self.action_low) / 2,
             (self.action_high - self.action_low) / 2,
         )
-        return middle + half * np.tanh(y)
+        return np.clip(middle + half * np.tanh(y), self.action_low, self.action_high)
 
     def save(self, path: str | Path) -> None:
         """Write the policy to one safetensors file, atomically."""
@@ -132,7 +132,8 @@ class Policy:
             raise RunError(f"{path} is not a complete policy: {error} is missing.") from error
 
     def _problem(self) -> str | None:
-        arrays = (*self.weights, *self.biases, self.obs_mean, self.obs_std)
+        bounds = (self.action_low, self.action_high)
+        arrays = (*self.weights, *self.biases, self.obs_mean, self.obs_std, *bounds)
         sizes = [self.obs_dim, *(len(bias) for bias in self.biases)]
         outputs = self.action_dim * (2 if self.head == "tanh_normal" else 1)
         if self.head not in HEADS:
@@ -144,4 +145,14 @@ class Policy:
             return f"its layers do not fit together: weights {shapes}, sizes {sizes}"
         if not all(np.isfinite(array).all() for array in arrays):
             return "it holds numbers that are not finite; the training has diverged"
+        return self._scale_problem()
+
+    def _scale_problem(self) -> str | None:
+        if self.obs_std.shape != self.obs_mean.shape or not (self.obs_std > 0).all():
+            return "the scale of its observations must be positive, one number a column"
+        fits = self.action_low.shape == self.action_high.shape
+        if not fits or not (self.action_low < self.action_high).all():
+            return "its action bounds are empty or of two sizes"
+        if len(self.log_std_range) != 2 or not isinstance(self.info, Mapping):
+            return "its description is not of the known form"
         return None

@@ -47,7 +47,7 @@ class Run:
     def create(cls, path: str | Path, config: Mapping[str, Any]) -> Run:
         """Make a new folder and write its config; an existing folder is never touched."""
         run = cls(Path(path))
-        if run.path.exists() and (not run.path.is_dir() or any(run.path.iterdir())):
+        if run.path.exists() and not run._is_blank():
             raise RunError(
                 f"{path} exists already. Go on with it by `countmorl resume {path}`, or choose "
                 "another folder with --out."
@@ -57,6 +57,10 @@ class Run:
             write_text(run.path / "config.json", text + "\n")
         return run
 
+    def _is_blank(self) -> bool:
+        """Tell whether the folder is empty but for what a kill before the first file leaves."""
+        return self.path.is_dir() and all(p.suffix == ".tmp" for p in self.path.iterdir())
+
     @classmethod
     def open(cls, path: str | Path) -> Run:
         """Open an existing run folder; anything else is a `RunError`."""
@@ -65,12 +69,12 @@ class Run:
             raise RunError(f"There is no run folder {path}.")
         if not (run.path / "config.json").exists():
             raise RunError(f"{path} is not a run folder: it holds no config.json.")
-        form = run.config.get("format")
+        form, versions = run.config.get("format"), run.config.get("versions")
         if form != FORMAT:
+            by = versions.get("countmorl", "?") if isinstance(versions, dict) else versions
             raise RunError(
                 f"{path} was written in format {form}, this version reads format {FORMAT}. "
-                f"It was made by countmorl {run.config.get('versions', {}).get('countmorl', '?')}; "
-                "use that version."
+                f"It was made by countmorl {by}; use that version."
             )
         return run
 

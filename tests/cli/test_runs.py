@@ -5,13 +5,7 @@ import pytest
 from countmorl import Policy, evaluate
 from countmorl.cli import runs
 
-SCALARS = pytest.mark.xfail(
-    strict=True,
-    reason="bug: an array without dimensions is written with one, so no checkpoint fits",
-)
 
-
-@SCALARS
 class TestResume:
     def test_goes_on(self, run_cli, halted, trained):
         code, out, err = run_cli("resume", halted)

@@ -63,7 +63,6 @@ def test_the_task_is_known_by_the_name_of_the_file(log, save, tmp_path):
     assert read_npz(path).task is TASKS["walker2d"]
 
 
-@pytest.mark.xfail(strict=True, reason="bug: only D4RL's names are looked up, ours are not")
 def test_the_task_is_known_by_the_name_of_a_file_that_we_wrote(log, tmp_path):
     write_npz(load(log(obs=17, action=6)), tmp_path / "walker2d_mine.npz")
     assert read_npz(tmp_path / "walker2d_mine.npz").task is TASKS["walker2d"]
@@ -113,7 +112,6 @@ def test_a_flipped_byte(log, tmp_path, position):
         read_npz(path)
 
 
-@pytest.mark.xfail(strict=True, reason="bug: zlib.error of a broken stream is not caught")
 def test_a_stream_that_cannot_be_unpacked(log, tmp_path):
     path = tmp_path / "log.npz"
     path.write_bytes(damaged(log(), 120))

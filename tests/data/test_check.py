@@ -42,7 +42,6 @@ def test_anything_that_can_be_loaded_can_be_checked(log, save, tmp_path):
     assert check(str(save(tmp_path / "log.hdf5", arrays))) == wanted
 
 
-@pytest.mark.xfail(strict=True, reason="bug: a dataset is taken for a name")
 def test_a_dataset_can_be_checked(log):
     assert check(load(log())) == []
 

@@ -114,13 +114,11 @@ class TestActions:
         arrays = {"obs": np.arange(count), "action": values, "reward": np.zeros(count)}
         assert np.abs(load(arrays).scaled_action).max() <= 1 + 1e-6
 
-    @pytest.mark.xfail(strict=True, reason="bug: what the slack lets pass is not clipped")
     def test_actions_that_the_slack_lets_pass_are_scaled_to_one(self, log):
         arrays = log() | {"action_low": np.full(2, -1.0), "action_high": np.ones(2)}
         arrays["actions"][3] = 1.0005
         assert np.abs(load(arrays).transitions().action).max() <= 1
 
-    @pytest.mark.xfail(strict=True, reason="bug: one rounding error and the bounds are the range")
     def test_a_rounding_error_does_not_narrow_the_bounds_of_a_known_task(self, log):
         arrays = log(obs=11, action=3)
         arrays["actions"][3, 0] = np.float32(1.0000001)

@@ -246,7 +246,6 @@ class TestRefused:
         server.answer = lambda handler: handler.reply(status)
         assert_fails(f"{words}.*COUNTMORL_D4RL_MIRROR.*put the file at .* yourself")
 
-    @pytest.mark.xfail(strict=True, reason="bug: the answer is kept open until it is collected")
     def test_leaves_no_connection_open(self, server):
         server.answer = lambda handler: handler.reply(404, b"Not here.")
         with pytest.raises(DataError) as caught:
@@ -276,12 +275,10 @@ class TestRefused:
         raise_on_write(monkeypatch, PermissionError(errno.EACCES, "Permission denied"), after=0)
         assert_fails("No permission to write")
 
-    @pytest.mark.xfail(strict=True, reason="bug: urllib's ValueError is not turned into a sentence")
     def test_by_a_mirror_that_is_no_address(self, monkeypatch):
         monkeypatch.setenv("COUNTMORL_D4RL_MIRROR", "my-mirror")
         assert_fails("my-mirror")
 
-    @pytest.mark.xfail(strict=True, reason="bug: FileExistsError is not turned into a sentence")
     def test_by_a_cache_folder_that_is_a_file(self, monkeypatch, tmp_path):
         (tmp_path / "file").write_text("mine")
         monkeypatch.setenv("D4RL_DATASET_DIR", str(tmp_path / "file"))
@@ -351,7 +348,6 @@ class TestWrong:
         download(KNOWN)
         assert KNOWN.path.read_bytes() == body
 
-    @pytest.mark.xfail(strict=True, reason="bug: Content-Range is not compared with what was asked")
     def test_a_range_that_was_not_asked_for(self, server, body):
         """A server that starts at 0 again but calls it a partial answer."""
         where = f"bytes 0-{len(body) - 1}/{len(body)}"

@@ -162,10 +162,6 @@ class TestExact:
         rows["timeouts"] = np.array([flag in ("cut", "both") for flag in flags])
         assert_same_rows(exact_rows(rows, None), old_loop(rows, None))
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="bug: after a fall exactly at the limit the old counter goes on at 0, ours at 1",
-    )
     def test_a_fall_at_the_limit_restarts_the_old_counter_at_zero(self):
         rows = numbered(6)
         rows["terminals"] = np.array([False, False, True, False, False, False])

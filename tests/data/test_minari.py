@@ -94,7 +94,6 @@ def test_nothing_is_printed(dataset, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.xfail(strict=True, reason="bug: infinite bounds are kept, scaled actions are NaN")
 def test_unbounded_actions_are_scaled_to_numbers():
     create("test/unbounded-v0", high=np.inf)
     assert np.isfinite(load("minari:test/unbounded-v0").scaled_action).all()
@@ -145,7 +144,6 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
         load("minari:a/b-v0")
 
 
-@pytest.mark.xfail(strict=True, reason="bug: the extra lacks minari[hf], so nothing is downloaded")
 def test_the_extra_brings_what_the_default_remote_needs():
     requirements = importlib.metadata.requires("countmorl") or []
     (line,) = [r for r in requirements if re.match(r"minari\[.*extra == .minari\b", r)]

@@ -88,7 +88,6 @@ class TestEvaluate:
         with pytest.raises(ConfigError, match=f"at least 1, got {episodes}"):
             evaluate(linear_policy(), "Pendulum-v1", episodes=episodes)
 
-    @pytest.mark.xfail(strict=True, reason="bug: NumPy's ValueError is not turned into a sentence")
     def test_a_negative_seed_is_refused_in_a_sentence(self):
         with pytest.raises(ConfigError, match="seed"):
             evaluate(linear_policy(), "Pendulum-v1", episodes=1, seed=-1)

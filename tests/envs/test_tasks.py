@@ -139,7 +139,6 @@ class TestOfFile:
     def test_by_name_and_sizes(self, stem, dims, name):
         assert task_of_file(stem, dims) is (TASKS[name] if name else None)
 
-    @pytest.mark.xfail(strict=True, reason="bug: 'hopper-' matches before 'hopper-v5' is tried")
     @pytest.mark.parametrize("stem", ["hopper-v5_mine", "hopper-v5-mine"])
     def test_v5_data_is_never_judged_by_d4rls_scores(self, stem):
         assert task_of_file(stem, (11, 3)) is TASKS["hopper-v5"]

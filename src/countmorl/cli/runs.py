@@ -58,6 +58,11 @@ def evaluate(
     """
     policy = Policy.load(run)
     name = task or policy.info.get("task")
+    if not task and ":" in str(name):
+        raise ConfigError(
+            f"{run} names the environment '{name}', for which a module would be imported. If you "
+            "trust it, name it yourself with --task."
+        )
     if not name:
         raise ConfigError(
             f"{run} was trained on data without a known environment. Name one with --task."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from countmorl.data.dataset import Dataset
-from countmorl.data.fields import ALIASES, Fields
+from countmorl.data.fields import ALIASES, Fields, dims_of
 from countmorl.envs.tasks import Task, task_of_file
 from countmorl.errors import DataError
 from countmorl.files import atomic
@@ -43,16 +44,24 @@ def read_npz(path: Path, *, task: Task | None = None) -> Fields:
             found = {key: file[key] for key in file.files if key in KEYS}
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}.") from error
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        KeyError,
+        MemoryError,
+        RuntimeError,
+    ) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(
             f"{path} is not a readable NPZ file of plain arrays: {error}. Write it with "
             "numpy.savez and no objects."
         ) from error
-    if task is None and "observations" in found and "actions" in found:
-        dims = (found["observations"].shape[-1], found["actions"].shape[-1])
-        task = task_of_file(path.stem, dims)
+    if task is None:
+        task = task_of_file(path.stem, dims_of(found))
     return Fields.of(found, name=path.stem, task=task)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from countmorl.data.fields import Fields, breaks, not_finite
-from countmorl.data.sources import read
+from countmorl.data.arrays import read_mapping
+from countmorl.data.dataset import Dataset
+from countmorl.data.fields import SLACK, Fields, breaks, not_finite
+from countmorl.data.sources import Source, read
 
 SHOWN = 5
 ABSURD = 1e6
@@ -33,11 +34,13 @@ class Finding:
         return asdict(self)
 
 
-def check(source: Fields | str | Path | Mapping[str, np.ndarray]) -> list[Finding]:
+def check(source: Fields | Source) -> list[Finding]:
     """Look for everything that is known to spoil a run; errors come first.
 
     `source` is anything `countmorl.load` takes, or fields already read.
     """
+    if isinstance(source, Dataset):
+        source = read_mapping(source.arrays, name=source.name, task=source.task)
     fields = source if isinstance(source, Fields) else read(source)
     findings = [finding for test in TESTS for finding in test(fields)]
     return sorted(findings, key=lambda finding: finding.level != "error")
@@ -65,7 +68,7 @@ def _bounds(fields: Fields) -> Iterator[Finding]:
         high = -low
     if low is None or high is None:
         return
-    slack = 1e-3 * (high - low)
+    slack = SLACK * (high - low)
     outside = (fields.action < low - slack) | (fields.action > high + slack)
     rows = np.flatnonzero(outside.any(axis=1))
     if len(rows):

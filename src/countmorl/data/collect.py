@@ -29,6 +29,8 @@ def collect(
     """Record `rows` steps of `policy` (uniformly random actions without one)."""
     if rows < 1:
         raise ConfigError(f"`rows` must be at least 1, got {rows}.")
+    if not 0 <= seed < 2**31:
+        raise ConfigError(f"`seed` must be from 0 to 2147483647, got {seed}.")
     env = make_env(task.env_id)
     if policy is not None:
         check_fit(policy, env, task)

@@ -138,10 +138,12 @@ class Dataset:
     @property
     def scaled_action(self) -> np.ndarray:
         """Actions mapped from their bounds to [-1, 1]."""
-        if (self.action_low == -1).all() and (self.action_high == 1).all():
-            return self.action
-        span = self.action_high - self.action_low
-        return (2 * (self.action - self.action_low) / span - 1).astype(np.float32)
+        scaled = self.action
+        if (self.action_low != -1).any() or (self.action_high != 1).any():
+            span = self.action_high - self.action_low
+            scaled = (2 * (self.action - self.action_low) / span - 1).astype(np.float32)
+        inside = -1 <= scaled.min() and scaled.max() <= 1
+        return scaled if inside else np.clip(scaled, -1, 1)
 
     @cached_property
     def returns(self) -> np.ndarray:

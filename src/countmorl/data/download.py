@@ -41,13 +41,13 @@ def download(known: D4RLName, *, timeout: float = TIMEOUT) -> Path:
 
 def _fetch(known: D4RLName, part: Path, timeout: float) -> None:
     have = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(known.url, headers={"User-Agent": "countmorl"})
-    if have:
-        request.add_header("Range", f"bytes={have}-")
+    headers = {"User-Agent": "countmorl"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
+        request = urllib.request.Request(known.url, headers=headers)
         with urllib.request.urlopen(request, timeout=timeout) as response:
-            _save(response, part, known, have if response.status == 206 else 0)
+            _save(response, part, known, _resumed_at(response, have))
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 416 and have:  # Nothing is left to fetch: the part is whole.
             return
         raise DataError(_refused(known, error.code)) from error
@@ -58,8 +58,20 @@ def _fetch(known: D4RLName, part: Path, timeout: float) -> None:
             f"{known.url} could not be reached ({error.reason}). Check the network and try again, "
             f"or put the file at {known.path} yourself."
         ) from error
+    except ValueError as error:
+        raise DataError(
+            f"'{known.url}' is not an address ({error}). COUNTMORL_D4RL_MIRROR must be empty or "
+            "begin with http:// or https://."
+        ) from error
     except (TimeoutError, http.client.HTTPException, ConnectionError) as error:
         raise DataError(_interrupted(known, part)) from error
+
+
+def _resumed_at(response: http.client.HTTPResponse, have: int) -> int:
+    """From which byte the answer goes on; a server that starts anew is taken at its word."""
+    partial = response.status == 206
+    given = response.headers.get("Content-Range", f"bytes {have}-")
+    return have if partial and given.startswith(f"bytes {have}-") else 0
 
 
 def _save(response: http.client.HTTPResponse, part: Path, known: D4RLName, have: int) -> None:

@@ -28,6 +28,8 @@ ALIASES = {
 
 REQUIRED = ("obs", "action", "reward")
 BLOCK = 100_000
+SLACK = 1e-3
+"""Share of the range by which an action may miss its bounds, as rounding does."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,7 +120,7 @@ class Fields:
         if self.action_low is not None and self.action_high is not None:
             self._check_bounds(self.action_low, self.action_high)
             return self.action_low, self.action_high
-        if self.action.min() >= -1 and self.action.max() <= 1:
+        if np.abs([self.action.min(), self.action.max()]).max() <= 1 + SLACK:
             ones = np.ones(self.action.shape[1], np.float32)
             return -ones, ones
         low, high = self.action.min(axis=0), self.action.max(axis=0)
@@ -127,7 +129,7 @@ class Fields:
     def _check_bounds(self, low: np.ndarray, high: np.ndarray) -> None:
         if not (low < high).all():
             raise DataError(f"Action bounds are empty: low {low.tolist()}, high {high.tolist()}.")
-        slack = 1e-3 * (high - low)
+        slack = SLACK * (high - low)
         outside = ((self.action < low - slack) | (self.action > high + slack)).any(axis=1)
         if outside.any():
             raise DataError(
@@ -135,6 +137,16 @@ class Fields:
                 f"row {outside.argmax():,}: {self.action[outside.argmax()].tolist()} is not within "
                 f"{low.tolist()} and {high.tolist()}. Correct the bounds or the actions."
             )
+
+
+def dims_of(found: dict[str, np.ndarray]) -> tuple[int, int]:
+    """Sizes of an observation and of an action, 0 where a file has none."""
+
+    def size(key: str) -> int:
+        arrays = [found[name] for name in ALIASES[key] if name in found]
+        return arrays[0].shape[-1] if arrays and arrays[0].ndim == 2 else 0
+
+    return size("obs"), size("action")
 
 
 def not_finite(values: np.ndarray | None) -> np.ndarray:
@@ -240,5 +252,11 @@ def _ends(
 def _bound(given: np.ndarray | None, action: np.ndarray) -> np.ndarray | None:
     if given is None:
         return None
-    bound = np.broadcast_to(_numbers("action bounds", given), action.shape[1:])
-    return np.ascontiguousarray(bound)
+    bound = _numbers("action bounds", given)
+    if bound.size not in (1, action.shape[1]):
+        raise DataError(
+            f"The action bounds hold {bound.size} numbers, but an action has {action.shape[1]}."
+        )
+    whole = np.ascontiguousarray(np.broadcast_to(bound.reshape(-1), action.shape[1:]))
+    # Unbounded actions have no bound to keep to: their range in the data is taken instead.
+    return whole if np.isfinite(whole).all() else None

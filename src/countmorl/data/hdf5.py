@@ -10,12 +10,13 @@ import h5py
 import numpy as np
 
 from countmorl.data.dataset import Dataset
-from countmorl.data.fields import ALIASES, Fields
-from countmorl.envs.tasks import Task, find_task, task_of_file
-from countmorl.errors import ConfigError, DataError
+from countmorl.data.fields import ALIASES, Fields, dims_of
+from countmorl.envs.tasks import Task, task_of_env, task_of_file
+from countmorl.errors import DataError
 from countmorl.files import atomic
 
 Mode = Literal["true", "d4rl-exact"]
+NEEDED = ("observations", "actions", "rewards", "terminals")
 KEYS = {name for names in ALIASES.values() for name in names}
 
 
@@ -30,26 +31,14 @@ def read_hdf5(
     found, attributes = _read_arrays(path)
     name = name or path.stem
     if task is None and "env_id" in attributes:
-        task = _task_or_none(str(attributes["env_id"]))
+        task = task_of_env(str(attributes["env_id"]))
     if task is None:
-        task = task_of_file(path.stem, _dims(found))
+        task = task_of_file(path.stem, dims_of(found))
     if mode == "d4rl-exact":
         found = exact_rows(found, task.horizon if task else None)
     elif "timeouts" not in found and "terminals" in found and task and task.horizon:
-        found["timeouts"] = limit_reached(_flags(found["terminals"]), task.horizon)
+        found["timeouts"] = limit_reached(_flags(found, "terminals"), task.horizon)
     return Fields.of(found, name=name, task=task)
-
-
-def _dims(found: dict[str, np.ndarray]) -> tuple[int, int]:
-    sizes = [found[k].shape[-1] if k in found else 0 for k in ("observations", "actions")]
-    return sizes[0], sizes[1]
-
-
-def _task_or_none(env_id: str) -> Task | None:
-    try:
-        return find_task(env_id)
-    except ConfigError:  # The environment is not registered here; the data is good all the same.
-        return Task(name=env_id, env_id=env_id)
 
 
 def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -77,6 +66,8 @@ def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def _refuse_unsafe(path: Path, datasets: dict[str, h5py.Dataset]) -> None:
     for key, dataset in datasets.items():
+        if dataset.shape is None:
+            raise DataError(f"`{key}` of {path} is empty.")
         if dataset.external or dataset.is_virtual:
             raise DataError(f"`{key}` of {path} is stored in another file, which is not allowed.")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -95,8 +86,14 @@ def _read(dataset: h5py.Dataset) -> np.ndarray:
     return dataset[()]
 
 
-def _flags(values: np.ndarray) -> np.ndarray:
-    return values.reshape(len(values)).astype(bool)
+def _flags(found: dict[str, np.ndarray], key: str) -> np.ndarray:
+    values = found[key]
+    if values.ndim == 0 or values.size != len(found["observations"]):
+        rows = len(found["observations"])
+        raise DataError(
+            f"`{key}` has shape {list(values.shape)}, wanted one value for {rows} rows."
+        )
+    return values.reshape(-1).astype(bool)
 
 
 def limit_reached(terminals: np.ndarray, horizon: int, *, as_d4rl: bool = False) -> np.ndarray:
@@ -105,12 +102,22 @@ def limit_reached(terminals: np.ndarray, horizon: int, *, as_d4rl: bool = False)
     `as_d4rl` repeats a slip of the old loader: after a terminal row its step counter goes on at 1
     instead of 0, so the next limit comes one row early.
     """
-    index = np.arange(len(terminals))
-    after_terminal = np.zeros(len(terminals), bool)
-    after_terminal[1:] = terminals[:-1]
-    start = np.maximum.accumulate(np.where(after_terminal, index, 0))
-    step = index - start + (after_terminal[start] if as_d4rl else 0)
+    starts = np.concatenate([[0], np.flatnonzero(terminals[:-1]) + 1])
+    lengths = np.diff(starts, append=len(terminals))
+    first = _old_counters(lengths, horizon) if as_d4rl else np.zeros_like(starts)
+    step = np.arange(len(terminals)) - np.repeat(starts - first, lengths)
     return (step % horizon == horizon - 1) & (as_d4rl | ~terminals)
+
+
+def _old_counters(lengths: np.ndarray, horizon: int) -> np.ndarray:
+    """What the old loader's step counter shows at the first row after each terminal.
+
+    1 by its slip; but 0 where the terminal row was itself at the limit and so dropped.
+    """
+    counters = [0]
+    for length in lengths[:-1].tolist():
+        counters.append(0 if (counters[-1] + length) % horizon == 0 else 1)
+    return np.array(counters)
 
 
 def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, np.ndarray]:
@@ -119,9 +126,16 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
     The last row is lost; the next observation is the next row's, even across a terminal; rows at
     a time limit are dropped. Good for reproducing old numbers, wrong for fitting a model.
     """
-    terminals = _flags(found["terminals"])
+    missing = [key for key in NEEDED if key not in found]
+    if missing:
+        raise DataError(f"d4rl-exact needs `{missing[0]}`, which the file does not have.")
+    rows = len(found["observations"])
+    for key in NEEDED[1:3]:
+        if len(found[key]) != rows:
+            raise DataError(f"`{key}` has {len(found[key])} rows but `observations` has {rows}.")
+    terminals = _flags(found, "terminals")
     if "timeouts" in found:
-        timeouts = _flags(found["timeouts"])
+        timeouts = _flags(found, "timeouts")
     elif horizon:
         timeouts = limit_reached(terminals, horizon, as_d4rl=True)
     else:

@@ -8,8 +8,8 @@ import io
 import numpy as np
 
 from countmorl.data.fields import Fields
-from countmorl.envs.tasks import Task, find_task
-from countmorl.errors import ConfigError, DataError
+from countmorl.envs.tasks import Task, task_of_env
+from countmorl.errors import DataError
 from countmorl.extras import require
 
 PREFIX = "minari:"
@@ -59,10 +59,7 @@ def _task(dataset: object) -> Task | None:
     spec = getattr(dataset, "env_spec", None)
     if spec is None:
         return None
-    try:
-        return find_task(spec.id)
-    except ConfigError:
-        return Task(name=spec.id, env_id=spec.id, horizon=spec.max_episode_steps)
+    return task_of_env(spec.id, spec.max_episode_steps)
 
 
 def _first_line(error: Exception) -> str:

@@ -55,7 +55,12 @@ def read(source: str | Path | Mapping[str, np.ndarray], *, mode: Mode = "true") 
         return read_hdf5(path, name=text, task=known.task, mode=mode)
     if text.startswith(PREFIX):
         return read_minari(text.removeprefix(PREFIX))
-    path = Path(text).expanduser()
+    return _read_file(Path(text).expanduser(), text, mode)
+
+
+def _read_file(path: Path, text: str, mode: Mode) -> Fields:
+    if len(path.name) > 255:  # No file can have such a name, and asking for it is an error.
+        raise _unknown(text)
     if path.is_dir():
         raise DataError(f"{path} is a folder. Give a file ({', '.join(SUFFIXES)}) or a name.")
     if path.suffix in (".hdf5", ".h5"):
@@ -67,9 +72,12 @@ def read(source: str | Path | Mapping[str, np.ndarray], *, mode: Mode = "true") 
             f"{path} has the ending '{path.suffix}', which is not known. "
             f"Known: {', '.join(SUFFIXES)}."
         )
-    raise DataError(
-        f"No dataset named '{text}'.{did_you_mean(text, D4RL)} `countmorl data list` shows all."
-    )
+    raise _unknown(text)
+
+
+def _unknown(name: str) -> DataError:
+    hint = did_you_mean(name, D4RL)
+    return DataError(f"No dataset named '{name}'.{hint} `countmorl data list` shows all.")
 
 
 def locate(source: str) -> str:

@@ -81,6 +81,8 @@ def evaluate(
     """
     if episodes < 1:
         raise ConfigError(f"`episodes` must be at least 1, got {episodes}.")
+    if seed < 0:
+        raise ConfigError(f"`seed` must be at least 0, got {seed}.")
     task = find_task(task) if isinstance(task, str) else task
     act = policy.act if isinstance(policy, Policy) else policy
     envs = [make_env(task.env_id) for _ in range(episodes)]

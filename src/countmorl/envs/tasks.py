@@ -43,7 +43,9 @@ class Task:
 
     def available(self) -> bool:
         """Tell whether the packages that simulate this task are installed."""
-        return installed("gymnasium") and (not self.uses_mujoco or installed("mujoco"))
+        if not installed("gymnasium") or (self.uses_mujoco and not installed("mujoco")):
+            return False
+        return ":" not in self.env_id and self.env_id in require("gymnasium").registry
 
     @property
     def uses_mujoco(self) -> bool:
@@ -99,10 +101,22 @@ def find_task(name: str) -> Task:
 
 def task_of_file(stem: str, dims: tuple[int, int]) -> Task | None:
     """Recognise a file named like D4RL's (`hopper_medium-v2`) whose sizes fit that task."""
+    name = stem.lower()
+    fitting = [
+        task
+        for task in TASKS.values()
+        if name.startswith((f"{task.name}_", f"{task.name}-")) and task.dims == dims
+    ]
+    return max(fitting, key=lambda task: len(task.name), default=None)
+
+
+def task_of_env(env_id: str, horizon: int | None = None) -> Task:
+    """Return the task of an environment id that a file names; nothing is imported for it."""
     for task in TASKS.values():
-        if stem.lower().startswith((f"{task.name}_", f"{task.name}-")) and task.dims == dims:
+        if task.env_id == env_id:
             return task
-    return None
+    known = Task(name=env_id, env_id=env_id, horizon=horizon)
+    return find_task(env_id) if known.available() else known
 
 
 def mean_and_spread(returns: Sequence[float] | np.ndarray) -> tuple[float, float]:

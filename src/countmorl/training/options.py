@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from countmorl.algorithms.base import at_least
 from countmorl.data.hdf5 import Mode
+from countmorl.errors import ConfigError
 from countmorl.loggers import LoggerName
 
 
@@ -42,3 +43,5 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         at_least(self, seed=0, eval_every=0, eval_episodes=1, save_every=1)
+        if self.seed >= 2**31:
+            raise ConfigError(f"`seed` must be below 2147483648, got {self.seed}.")

@@ -109,6 +109,8 @@ def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) 
         made_by = config["versions"]["countmorl"]
     except (KeyError, TypeError) as error:
         raise RunError(f"{opened.path}/config.json is incomplete: {error} is missing.") from error
+    if not isinstance(wanted, str):
+        raise RunError(f"{opened.path}/config.json holds no hash of the dataset.")
     if made_by != version("countmorl"):
         raise RunError(
             f"{run} was made by countmorl {made_by}, this is {version('countmorl')}: going on "
