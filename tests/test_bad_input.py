@@ -88,7 +88,6 @@ class Case:
     make: Callable[[Place], Arguments]
     words: str
     code: int = 2
-    bug: str | None = None
     leaves: bool = False
     """Whether a run folder may be left behind."""
 
@@ -603,8 +602,7 @@ CASES = [*FILES, *SHAPES, *NAMES, *SETTINGS, *COMMANDS, *FOLDERS, *POLICIES, *WR
 
 
 def parameter(case: Case) -> Any:
-    bug = pytest.mark.xfail(strict=True, reason=f"bug: {case.bug}")
-    return pytest.param(case, id=case.name, marks=bug if case.bug else ())
+    return pytest.param(case, id=case.name)
 
 
 def snapshot(folder: Path) -> dict[Path, bytes]:

@@ -1,5 +1,6 @@
 """Small networks, as plain pytrees of weights."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -43,14 +44,15 @@ class MLP(eqx.Module):
     @classmethod
     def make(cls, sizes: tuple[int, ...], *, activation: Activation = "relu", key: Key) -> "MLP":
         """Draw weights and biases uniformly within 1/sqrt(inputs), as PyTorch's layers do."""
-        weights, biases = [], []
-        for inputs, outputs, layer_key in zip(
-            sizes[:-1], sizes[1:], jr.split(key, len(sizes) - 1), strict=True
-        ):
-            weight_key, bias_key = jr.split(layer_key)
-            bound = inputs**-0.5
-            weights.append(jr.uniform(weight_key, (inputs, outputs), minval=-bound, maxval=bound))
-            biases.append(jr.uniform(bias_key, (outputs,), minval=-bound, maxval=bound))
+        # One draw for the whole network: many small ones take XLA long to compile.
+        layers = list(itertools.pairwise(sizes))
+        drawn = jr.uniform(key, (sum((i + 1) * o for i, o in layers),), minval=-1.0, maxval=1.0)
+        weights, biases, used = [], [], 0
+        for inputs, outputs in layers:
+            bound, count = inputs**-0.5, inputs * outputs
+            weights.append(bound * drawn[used : used + count].reshape(inputs, outputs))
+            biases.append(bound * drawn[used + count : used + count + outputs])
+            used += count + outputs
         return cls(tuple(weights), tuple(biases), activation)
 
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:

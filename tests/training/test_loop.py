@@ -106,7 +106,7 @@ def test_saves_every_so_often_and_at_the_end(run):
 
 
 @pytest.mark.parametrize(
-    "epoch", [1, 2, *(pytest.param(epoch, marks=SCALARS) for epoch in (3, 4, 5, 6))]
+    "epoch", range(1, 7)
 )
 def test_a_killed_stage_goes_on_bit_for_bit(run, tmp_path, epoch):
     wanted, metrics = unbroken(tmp_path)

@@ -1,5 +1,7 @@
 """One member of the ensemble: a network that predicts a Gaussian over (next_obs - obs, reward)."""
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -28,9 +30,11 @@ class GaussianNet(eqx.Module):
         """Truncated normal weights of deviation 1 / (2 sqrt(inputs)); the last size is targets."""
         targets = sizes[-1]
         outputs = (*sizes[1:-1], 2 * targets)
+        layers = list(zip(sizes[:-1], outputs, strict=True))
+        ends = list(itertools.accumulate(i * o for i, o in layers))
+        drawn = jnp.split(jr.truncated_normal(key, -2.0, 2.0, (ends[-1],)), ends[:-1])
         weights = [
-            jr.truncated_normal(k, -2.0, 2.0, (i, o)) / (2 * i**0.5)
-            for i, o, k in zip(sizes[:-1], outputs, jr.split(key, len(outputs)), strict=True)
+            part.reshape(i, o) / (2 * i**0.5) for part, (i, o) in zip(drawn, layers, strict=True)
         ]
         biases = [jnp.zeros(o) for o in outputs]
         return cls(tuple(weights), tuple(biases), jnp.full(targets, 0.5), jnp.full(targets, -10.0))
