@@ -108,7 +108,19 @@ def _draw(found: list[Comparison], beta: float, out: Path) -> list[Path]:
 
 def _print(found: list[Comparison], spent: dict[str, float]) -> None:
     print_table(
-        ("world", "rows", "pairs logged", "seed", "elites", "LC", "AVG", "UC", "updates", "CPU s"),
+        (
+            "world",
+            "rows",
+            "logged",
+            "seed",
+            "elites",
+            "LC",
+            "AVG",
+            "UC",
+            "updates",
+            "refits",
+            "CPU s",
+        ),
         (
             (
                 one.world.name,
@@ -117,6 +129,7 @@ def _print(found: list[Comparison], spent: dict[str, float]) -> None:
                 str(one.seed),
                 *(f"{error:g}" for error in one.errors.values()),
                 f"{one.updates:,}",
+                str(one.restarts),
                 f"{one.cpu_seconds:.0f}",
             )
             for one in found
@@ -140,6 +153,7 @@ def _record(one: Comparison) -> dict[str, Any]:
         "wrong_pairs": one.wrong,
         "collisions": [[list(group) for group in member] for member in one.collisions],
         "updates": one.updates,
+        "refits": one.restarts,
         "model_error": one.model_error,
         "seconds": one.seconds,
         "cpu_seconds": one.cpu_seconds,

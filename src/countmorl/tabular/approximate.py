@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -60,13 +61,16 @@ class CountsConfig:
     """Epochs of the model, at the most."""
     updates: int = 500
     """Encoder updates in one epoch. No epoch follows once all pairs have codes of their own."""
-    epochs: int = 24
+    epochs: int = 20
     """Epochs of the encoders, at the most."""
+    starts: int = 2
+    """Random encoders to start from, at the most. A further one is used where pairs still share a
+    code after all epochs, and is reported."""
     alpha: float = 1.0
     """Deviations between the mean count and LC or UC (alpha)."""
 
     def __post_init__(self) -> None:
-        for name in ("bits", "model_epochs", "updates", "epochs"):
+        for name in ("bits", "model_epochs", "updates", "epochs", "starts"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"`{name}` must be at least 1, got {getattr(self, name)}.")
         self.codes  # noqa: B018  (checks bits and noise)
@@ -101,6 +105,8 @@ class Comparison:
     """For each elite, the pairs that share a code and whose count is wrong for it."""
     updates: int
     """Encoder updates until all pairs had codes of their own, or all that were allowed."""
+    restarts: int
+    """How often the encoders were fitted anew, from other random weights, because some collided."""
     model_error: float
     """Mean square error of the elites on held-out rows."""
     seconds: float
@@ -132,7 +138,7 @@ def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> C
     ensemble = _fit_model(rows, inputs, config.model, key=model_key)
     x = pair_inputs(world, ensemble)
     seen = x if config.fit_pairs == "all" else rows.x
-    autoencoders, updates = _fit_codes(ensemble, seen, x, config, key=codes_key)
+    autoencoders, updates, restarts = _fit_codes(ensemble, seen, x, config, key=codes_key)
     true = pair_counts(world, steps)
     words, _ = codes_fit.encode(ensemble, autoencoders, x)
     counter = CodeCounter(autoencoders, count_pairs(words, true))
@@ -147,6 +153,7 @@ def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> C
         estimates={k: np.asarray(estimate.count(k, config.alpha)) for k in SIGNS},  # type: ignore[arg-type]
         collisions=tuple(spoils(find_collisions(member), true) for member in words),
         updates=updates,
+        restarts=restarts,
         model_error=float(ensemble.holdout_error[ensemble.elites].mean()),
         seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,
@@ -186,14 +193,34 @@ def _fit_codes(
     config: CountsConfig,
     *,
     key: Key,
-) -> tuple[Autoencoder, int]:
-    """Fit until each pair has a code of its own in each elite. True counts play no part in it."""
-    start_key, epoch_key = jr.split(key)
-    state = codes_fit.start(ensemble, seen, config.bits, config.codes, key=start_key)
-    for epoch in range(config.epochs):
-        frozen = (ensemble, seen, config.codes)
-        state, _ = codes_fit.fit_epoch(frozen, state, jr.fold_in(epoch_key, epoch))
-        words, _ = codes_fit.encode(ensemble, state.autoencoders, pairs)
-        if not any(find_collisions(member) for member in words):
-            return state.autoencoders, (epoch + 1) * config.updates
-    return state.autoencoders, config.epochs * config.updates
+) -> tuple[Autoencoder, int, int]:
+    """Fit until each elite had a code for each pair; return encoders, updates and new starts.
+
+    Of each elite the encoder with the fewest colliding pairs is kept, as the best weights of each
+    member are. True counts play no part in it.
+    """
+    best, fewest, done = None, np.full(len(ensemble.elites), len(pairs) + 1), 0
+    for attempt in range(config.starts):
+        start_key, epoch_key = jr.split(jr.fold_in(key, attempt))
+        state = codes_fit.start(ensemble, seen, config.bits, config.codes, key=start_key)
+        for epoch in range(config.epochs):
+            frozen = (ensemble, seen, config.codes)
+            state, _ = codes_fit.fit_epoch(frozen, state, jr.fold_in(epoch_key, epoch))
+            words, _ = codes_fit.encode(ensemble, state.autoencoders, pairs)
+            colliding = np.array([sum(map(len, find_collisions(each))) for each in words])
+            better, done = colliding < fewest, done + config.updates
+            best = _keep(better, state.autoencoders, best)
+            fewest = np.minimum(colliding, fewest)
+            if not fewest.any():
+                return best, done, attempt
+    assert best is not None
+    return best, done, config.starts - 1
+
+
+def _keep(better: np.ndarray, new: Autoencoder, old: Autoencoder | None) -> Autoencoder:
+    """Take a copy of the new encoders of elites that got better; else the old."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(better.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(pick, new, new if old is None else old)
