@@ -5,8 +5,8 @@ from countmorl.envs.gridworld import WORLDS
 from countmorl.errors import ConfigError
 from countmorl.tabular.multihot import (
     drawn_rows,
-    every_pair,
     hot_actions,
+    hot_pairs,
     hot_states,
     pair_counts,
     pair_name,
@@ -31,11 +31,17 @@ def test_a_state_is_its_row_and_its_column():
 
 
 def test_every_pair_has_its_own_twenty_numbers():
-    state, action = every_pair(BRIDGE)
-    hot = np.concatenate([hot_states(BRIDGE, state), hot_actions(BRIDGE, action)], axis=1)
+    hot = hot_pairs(BRIDGE)
     assert hot.shape == (256, 20)
     assert len(np.unique(hot, axis=0)) == 256
-    assert (hot.sum(axis=1) == 3).all()
+    assert ((hot == 1).sum(axis=1) == 3).all()
+    assert np.flatnonzero(hot[4 * (8 * 3 + 5) + 2] == 1).tolist() == [3, 8 + 5, 16 + 2]
+
+
+def test_pairs_are_scaled_as_the_dataset_scales_its_actions():
+    step = drawn_rows(BRIDGE, log((29, 2)), 5, drawing="evenly", seed=0).transitions("model")
+    row = np.concatenate([step.obs[0], step.action[0]])
+    np.testing.assert_array_equal(row, hot_pairs(BRIDGE)[29 * 4 + 2])
 
 
 def test_pairs_have_names():

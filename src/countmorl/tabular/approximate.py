@@ -22,20 +22,14 @@ from countmorl.counting.estimate import SIGNS, CountEstimate
 from countmorl.counting.fit import CodesConfig
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
+from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics import fit as model_fit
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, Rows
 from countmorl.envs.gridworld import World
 from countmorl.errors import ConfigError
 from countmorl.tabular.collisions import Collisions, find_collisions, spoils
-from countmorl.tabular.multihot import (
-    Drawing,
-    drawn_rows,
-    every_pair,
-    hot_actions,
-    hot_states,
-    pair_counts,
-)
+from countmorl.tabular.multihot import Drawing, drawn_rows, hot_pairs, pair_counts
 from countmorl.tabular.qlearning import Steps
 from countmorl.types import Key
 
@@ -49,12 +43,11 @@ class CountsConfig:
     fit_rows: int = 8000
     """Rows of the log on which the model is fitted; all rows of the log are counted."""
     drawing: Drawing = "evenly"
-    """evenly: draw each logged pair equally often; as-logged: each row, as in continuous control,
-    where rare rows then have inputs of a huge scale and the encoder sees little else."""
+    """evenly: draw each logged pair equally often; as-logged: each row, as in continuous control."""
     fit_pairs: Literal["all", "logged"] = "all"
-    """Pairs the encoders are fitted on. An encoder needs no outcome, so it can learn all pairs of a
-    finite world; with `logged`, as in continuous control, a pair that was never logged may share
-    the code of one that was."""
+    """Pairs that the encoders and the scale of the inputs are fitted on. Neither needs an outcome,
+    so both can take all pairs of a finite world. With `logged`, as in continuous control, a pair
+    that was never logged may share the code of one that was."""
     noise: float = 0.5
     """Noise on the bottleneck while fitting (deviation); 0 in continuous control."""
     model_epochs: int = 10
@@ -135,6 +128,8 @@ def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> C
     model_key, codes_key = jr.split(jr.key(seed))
     dataset = drawn_rows(world, steps, config.fit_rows, drawing=config.drawing, seed=seed)
     rows, inputs = model_fit.split_rows(dataset, config.model, seed)
+    if config.fit_pairs == "all":
+        rows, inputs = _rescaled(rows, inputs, Standardizer.fit(hot_pairs(world)))
     ensemble = _fit_model(rows, inputs, config.model, key=model_key)
     x = pair_inputs(world, ensemble)
     seen = x if config.fit_pairs == "all" else rows.x
@@ -161,10 +156,8 @@ def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> C
 
 
 def pair_inputs(world: World, ensemble: Ensemble) -> Float[Array, "pairs inputs"]:
-    """All pairs as the networks read them: multi-hot, actions in [-1, 1], standardised."""
-    state, action = every_pair(world)
-    hot = 2 * hot_actions(world, action) - 1
-    return ensemble.standardize(jnp.asarray(hot_states(world, state)), jnp.asarray(hot))
+    """All pairs as the networks read them: multi-hot and standardised."""
+    return ensemble.inputs(jnp.asarray(hot_pairs(world)))
 
 
 def count_pairs(words: np.ndarray, counts: np.ndarray) -> tuple[CountTable, ...]:
@@ -176,7 +169,13 @@ def count_pairs(words: np.ndarray, counts: np.ndarray) -> tuple[CountTable, ...]
     return tuple(CountTable.of(member[logged], counts[logged]) for member in words)
 
 
-def _fit_model(rows: Rows, inputs, config: EnsembleConfig, *, key: Key) -> Ensemble:
+def _rescaled(rows: Rows, old: Standardizer, new: Standardizer) -> tuple[Rows, Standardizer]:
+    """Give the inputs another scale."""
+    x, holdout_x = (new(old.invert(part)) for part in (rows.x, rows.holdout_x))
+    return Rows(x, rows.y, holdout_x, rows.holdout_y), new
+
+
+def _fit_model(rows: Rows, inputs: Standardizer, config: EnsembleConfig, *, key: Key) -> Ensemble:
     start_key, epoch_key = jr.split(key)
     state = model_fit.start(rows, config, key=start_key)
     for epoch in range(config.max_epochs):

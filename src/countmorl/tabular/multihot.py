@@ -27,9 +27,11 @@ def hot_actions(world: World, action: np.ndarray) -> np.ndarray:
     return _one_hot(action, world.actions)
 
 
-def every_pair(world: World) -> tuple[np.ndarray, np.ndarray]:
-    """States and actions of all pairs, in the order state * actions + action."""
-    return np.divmod(np.arange(world.states * world.actions), world.actions)
+def hot_pairs(world: World) -> np.ndarray:
+    """All pairs in the order state * actions + action, the action's numbers scaled to [-1, 1]."""
+    state, action = np.divmod(np.arange(world.states * world.actions), world.actions)
+    scaled = 2 * hot_actions(world, action) - 1
+    return np.concatenate([hot_states(world, state), scaled], axis=1)
 
 
 def pair_name(world: World, pair: int) -> str:
