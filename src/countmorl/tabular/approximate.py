@@ -43,7 +43,7 @@ class CountsConfig:
     fit_rows: int = 8000
     """Rows of the log on which the model is fitted; all rows of the log are counted."""
     drawing: Drawing = "evenly"
-    """evenly: draw each logged pair equally often; as-logged: each row, as in continuous control."""
+    """evenly: draw each logged pair equally often; as-logged: each row (continuous control)."""
     fit_pairs: Literal["all", "logged"] = "all"
     """Pairs that the encoders and the scale of the inputs are fitted on. Neither needs an outcome,
     so both can take all pairs of a finite world. With `logged`, as in continuous control, a pair

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from countmorl.extras import require
 from countmorl.tabular.approximate import Comparison
 from countmorl.tabular.conservative import count_penalty, lowered
 from countmorl.tabular.data import TabularData
@@ -18,7 +19,11 @@ from countmorl.tabular.mdp import TabularMDP
 from countmorl.tabular.planning import policy_iteration
 
 GAMMA = 0.95
-TRUE, APPROXIMATE, WRONG = "#0072b2", "#70ad47", "#d55e00"
+COLOURS = {
+    "true count": "#0072b2",
+    "approximate count (AVG)": "#70ad47",
+    "approximate and wrong": "#d55e00",
+}
 
 
 def counts_figure(comparisons: Sequence[Comparison], path: Path) -> None:
@@ -33,17 +38,18 @@ def counts_figure(comparisons: Sequence[Comparison], path: Path) -> None:
             axis.axis("off")
         for axis in axes[:, 0]:
             axis.set_ylabel("count")
-        handles, names = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+        patch = require("matplotlib.patches").Patch
+        handles = [patch(color=colour, label=label) for label, colour in COLOURS.items()]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
 def _mirror(axis: Any, comparison: Comparison) -> None:
     pairs = np.arange(len(comparison.true))
     guess = comparison.estimates["AVG"]
-    axis.bar(pairs, comparison.true, width=1, color=TRUE, label="true count")
-    axis.bar(pairs, -guess, width=1, color=APPROXIMATE, label="approximate count (AVG)")
-    wrong = np.flatnonzero(guess != comparison.true)
-    axis.bar(wrong, -guess[wrong], width=1, color=WRONG, label="approximate and wrong")
+    axis.bar(pairs, comparison.true, width=1, color=COLOURS["true count"])
+    exact = guess == comparison.true
+    colours = np.where(exact, COLOURS["approximate count (AVG)"], COLOURS["approximate and wrong"])
+    axis.bar(pairs, -guess, width=1, color=colours)
     axis.axhline(0, color="black", linewidth=0.6)
     axis.set_yscale("symlog", linthresh=10)
     top = 10.0 ** np.ceil(np.log10(max(10, comparison.true.max(), guess.max())))
