@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -60,6 +61,29 @@ def test_study_and_maps(call, tmp_path):
     assert {path.name for path in tmp_path.glob("*.png")} == {"s.png", "m.png", "w.png"}
 
 
+FAST = ("--fit-rows", 100, "--model-epochs", 1, "--updates", 5, "--epochs", 1, "--starts", 1)
+
+
+def test_too_few_bits_are_named_with_their_collisions(call, tmp_path):
+    code, out, err = call("gridworld", "bridge", "--bits", 4, "--seeds", 1, *FAST)
+    assert code == 2
+    assert "160,000" in out
+    assert "d = 4 is too small: it has 16 codes, and the counts of bridge need 157." in err
+    assert re.search(r"pairs share \d+ codes: \w+ in row \d, column \d = ", err)
+    drawn = {path.name for path in (tmp_path / "gridworld").iterdir()}
+    assert drawn == {"counts.png", "maps-bridge.png"}
+
+
+def test_wrong_counts_are_no_success(call):
+    code, out, err = call("gridworld", "bridge", "--seeds", 1, "--json", "--out", "x", *FAST)
+    assert code == 1
+    assert "1 of 1 fits have wrong counts" in err
+    (result,) = json.loads(out)["results"]
+    assert result["errors"].keys() == {"members", "LC", "AVG", "UC"}
+    assert result["wrong_pairs"] > 0
+    assert len(result["true"]) == len(result["members"][0]) == 256
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -70,6 +94,11 @@ def test_study_and_maps(call, tmp_path):
         (("gridworld-maps", "cliff", "--slip", "2"), "between 0 and 1"),
         (("gridworld-maps", "cliff", "--rows", "999999"), "at most 140,000"),
         (("gridworld-maps", "cliff", "--seed", "-1"), "at least 0"),
+        (("gridworld", "brigde"), "Did you mean 'bridge'? Known: empty, bridge, cliff, zigzag. Or"),
+        (("gridworld", "cliff", "--bits", "200"), "from 1 to 128"),
+        (("gridworld", "cliff", "--seeds", "0"), "`seeds` must be at least 1"),
+        (("gridworld", "cliff", "--noise", "-1"), "`fit_noise` must be at least 0"),
+        (("gridworld", "cliff", "--beta", "-1"), "`beta` must be at least 0"),
         (("theory", "--delta", "2"), "probability of failure"),
         (("theory", "--seed", "-1"), "at least 0"),
         (("theory", "--out", "x.doc"), "wanted .png"),
@@ -94,6 +123,7 @@ def test_bad_input_is_a_sentence(call, tmp_path, arguments, words):
     "command",
     [
         "theory",
+        "gridworld",
         "gridworld-data",
         "gridworld-maps",
         "gridworld-study",

@@ -23,5 +23,7 @@ def test_loss_is_the_mean_squared_error_of_the_reconstruction():
     hidden, target = jr.normal(jr.key(1), (4, 8)), jnp.ones((4, 3))
     code = 1 / (1 + jnp.exp(-coder.logits(hidden)))
     np.testing.assert_allclose(
-        coder.loss(hidden, target), np.mean((np.asarray(coder.decoder(code)) - 1) ** 2), rtol=1e-5
+        coder.loss(hidden, target, jnp.zeros((1, 5))),
+        np.mean((np.asarray(coder.decoder(code)) - 1) ** 2),
+        rtol=1e-5,
     )

@@ -31,6 +31,21 @@ def test_encoders_learn_and_the_model_is_untouched():
         np.testing.assert_array_equal(old, new)
 
 
+def test_noise_drives_the_bottleneck_to_its_ends():
+    ensemble, x = small_ensemble(), jr.normal(jr.key(1), (300, 3))
+
+    def indecision(noise):
+        config = CodesConfig(bits=6, fit_updates=300, fit_batch=64, fit_noise=noise)
+        state = fit.start(ensemble, x, 6, config, key=jr.key(2))
+        state, _ = fit.fit_epoch((ensemble, x, config), state, jr.key(3))
+        logits = jax.vmap(lambda coder, hidden: coder.logits(hidden))(
+            state.autoencoders, ensemble.trunks(x)
+        )
+        return float(jnp.mean(jnp.abs(logits) < 1))
+
+    assert indecision(1.0) < 0.8 * indecision(0.0)
+
+
 def test_encoding_in_chunks_gives_every_row_its_own_code(monkeypatch):
     ensemble, x = small_ensemble(), jr.normal(jr.key(1), (70, 3))
     state = fit.start(fit.feature_scales(ensemble, x), 3, 6, CodesConfig(bits=6), key=jr.key(2))
@@ -62,3 +77,8 @@ def test_a_collapsed_encoder_is_found():
 def test_code_lengths_out_of_range_are_refused(bits):
     with pytest.raises(ConfigError, match="auto or from 1 to 128"):
         CodesConfig(bits=bits)
+
+
+def test_negative_noise_is_refused():
+    with pytest.raises(ConfigError, match="`fit_noise` must be at least 0"):
+        CodesConfig(fit_noise=-0.1)

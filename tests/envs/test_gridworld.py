@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -74,6 +77,18 @@ def test_env_passes_gymnasiums_own_check():
     from gymnasium.utils.env_checker import check_env
 
     check_env(gymnasium.make("countmorl/Bridge-v0", slip=0.1).unwrapped, skip_render_check=True)
+
+
+def test_one_line_makes_a_world_in_a_fresh_process():
+    program = (
+        "import gymnasium; "
+        "env = gymnasium.make('countmorl.envs.gridworld_env:countmorl/Bridge-v0', slip=0.1); "
+        "print(env.reset(seed=0)[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "24"), done.stderr
 
 
 def test_env_is_cut_at_the_limit_and_repeats_with_its_seed():

@@ -3,9 +3,11 @@ import pytest
 
 from countmorl.envs.gridworld import WORLDS
 from countmorl.errors import ConfigError
+from countmorl.tabular.approximate import Comparison
 from countmorl.tabular.checks import FAMILIES, violation_study
 from countmorl.tabular.drawing import chance_to_pass, check_ending
 from countmorl.tabular.mdp import TabularMDP
+from countmorl.tabular.qlearning import count_steps, replay
 from countmorl.tabular.study import Outcome
 from countmorl.tabular.tightness import shrinkage
 
@@ -42,3 +44,30 @@ def test_chance_to_pass_by_hand():
 def test_unknown_endings_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"wanted \.png"):
         check_ending(tmp_path / "a.jpeg")
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_counts_and_their_maps_are_drawn(tmp_path, number):
+    counted = pytest.importorskip("countmorl.tabular.count_figures")
+    true = count_steps(CLIFF, replay(CLIFF, rows=500))
+    counts = true.counts.reshape(-1)
+    guess = counts.copy()
+    guess[:2] = 40_000
+    comparison = Comparison(
+        world=CLIFF,
+        seed=0,
+        bits=6,
+        true=counts.astype(int),
+        members=guess[None],
+        estimates={"AVG": guess},
+        collisions=(((0, 1),),),
+        updates=1,
+        restarts=0,
+        model_error=0.0,
+        seconds=0.0,
+        cpu_seconds=0.0,
+    )
+    counted.counts_figure([comparison] * number, tmp_path / "counts.png")
+    counted.learned_maps(comparison, true, tmp_path / "maps.png", beta=0.1)
+    assert all(5_000 < path.stat().st_size < 150_000 for path in tmp_path.glob("*.png"))
+    assert comparison.errors["AVG"] == 40_000 - counts[:2].min()

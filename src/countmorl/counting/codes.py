@@ -44,7 +44,11 @@ class Autoencoder(eqx.Module):
         return self.logits(hidden) > 0
 
     def loss(
-        self, hidden: Float[Array, "batch hidden"], target: Float[Array, "batch inputs"]
+        self,
+        hidden: Float[Array, "batch hidden"],
+        target: Float[Array, "batch inputs"],
+        noise: Float[Array, "#batch bits"],
     ) -> Float[Array, ""]:
-        """Mean squared error of the reconstruction."""
-        return jnp.mean(jnp.square(self.decoder(jax.nn.sigmoid(self.logits(hidden))) - target))
+        """Mean squared error of the reconstruction; `noise` is added before the sigmoid."""
+        bottleneck = jax.nn.sigmoid(self.logits(hidden) + noise)
+        return jnp.mean(jnp.square(self.decoder(bottleneck) - target))

@@ -37,6 +37,9 @@ class CodesConfig:
     """Rows of one encoder update."""
     fit_rate: float = 1e-3
     """Step size of Adam for the encoders."""
+    fit_noise: float = 0.0
+    """Deviation of normal noise on the bottleneck before its sigmoid, while fitting. It drives the
+    bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
 
     def __post_init__(self) -> None:
         if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
@@ -44,6 +47,8 @@ class CodesConfig:
         for name in ("fit_epochs", "fit_updates", "fit_batch"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"`{name}` must be at least 1, got {getattr(self, name)}.")
+        if not self.fit_noise >= 0:
+            raise ConfigError(f"`fit_noise` must be at least 0, got {self.fit_noise}.")
 
 
 class CodesState(eqx.Module):
@@ -92,15 +97,24 @@ def fit_epoch(
     optimizer = optax.adam(config.fit_rate)
     scales = state.autoencoders.features
 
-    def loss(parts: Any, hidden: Array, target: Array) -> tuple[Array, Array]:
+    elites, bits = state.autoencoders.encoder.biases[-1].shape
+
+    def noise(step_key: Key) -> Float[Array, "elites #batch bits"]:
+        if config.fit_noise == 0:
+            return jnp.zeros((elites, 1, bits))
+        draw = jr.normal(jr.fold_in(step_key, 1), (elites, config.fit_batch, bits))
+        return config.fit_noise * draw
+
+    def loss(parts: Any, hidden: Array, target: Array, jolt: Array) -> tuple[Array, Array]:
         autoencoders = Autoencoder(scales, *parts)
-        each = jax.vmap(Autoencoder.loss, (0, 0, None))(autoencoders, hidden, target)
+        each = jax.vmap(Autoencoder.loss, (0, 0, None, 0))(autoencoders, hidden, target, jolt)
         return jnp.sum(each), each
 
     def step(carry: Any, step_key: Key) -> tuple[Any, Array]:
         parts, opt_state = carry
         target = x[jr.randint(step_key, (config.fit_batch,), 0, len(x))]
-        gradient, each = jax.grad(loss, has_aux=True)(parts, ensemble.trunks(target), target)
+        hidden, jolt = ensemble.trunks(target), noise(step_key)
+        gradient, each = jax.grad(loss, has_aux=True)(parts, hidden, target, jolt)
         change, opt_state = optimizer.update(gradient, opt_state)
         return (optax.apply_updates(parts, change), opt_state), each
 

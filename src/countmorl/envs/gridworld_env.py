@@ -1,4 +1,8 @@
-"""The grid worlds as a Gymnasium environment. Imported only when one is made."""
+"""The grid worlds as a Gymnasium environment. Imported only when one is made.
+
+The import makes the worlds known, so one line will do, without `register_worlds()`:
+gymnasium.make("countmorl.envs.gridworld_env:countmorl/Bridge-v0").
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from countmorl.envs.gridworld import ACTIONS, check_slip, find_world
+from countmorl.envs.gridworld import ACTIONS, check_slip, find_world, register_worlds
 from countmorl.errors import ConfigError
 
 CELL = 32
@@ -67,3 +71,6 @@ class GridWorld(gymnasium.Env[Any, Any]):
         middle_y, middle_x = (row + 0.5) * CELL, (column + 0.5) * CELL
         image[(y - middle_y) ** 2 + (x - middle_x) ** 2 < (CELL / 3) ** 2] = AGENT
         return image
+
+
+register_worlds()
