@@ -36,7 +36,7 @@ def test_noise_drives_the_bottleneck_to_its_ends():
 
     def indecision(noise):
         config = CodesConfig(bits=6, fit_updates=300, fit_batch=64, fit_noise=noise)
-        state = fit.start(ensemble, x, 6, config, key=jr.key(2))
+        state = fit.start(fit.feature_scales(ensemble, x), 3, 6, config, key=jr.key(2))
         state, _ = fit.fit_epoch((ensemble, x, config), state, jr.key(3))
         logits = jax.vmap(lambda coder, hidden: coder.logits(hidden))(
             state.autoencoders, ensemble.trunks(x)

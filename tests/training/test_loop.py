@@ -105,9 +105,7 @@ def test_saves_every_so_often_and_at_the_end(run):
     assert stage.saved == [4, 6]
 
 
-@pytest.mark.parametrize(
-    "epoch", range(1, 7)
-)
+@pytest.mark.parametrize("epoch", range(1, 7))
 def test_a_killed_stage_goes_on_bit_for_bit(run, tmp_path, epoch):
     wanted, metrics = unbroken(tmp_path)
     with pytest.raises(Kill):

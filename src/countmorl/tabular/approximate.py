@@ -201,7 +201,13 @@ def _fit_codes(
     best, fewest, done = None, np.full(len(ensemble.elites), len(pairs) + 1), 0
     for attempt in range(config.starts):
         start_key, epoch_key = jr.split(jr.fold_in(key, attempt))
-        state = codes_fit.start(ensemble, seen, config.bits, config.codes, key=start_key)
+        state = codes_fit.start(
+            codes_fit.feature_scales(ensemble, seen),
+            seen.shape[1],
+            config.bits,
+            config.codes,
+            key=start_key,
+        )
         for epoch in range(config.epochs):
             frozen = (ensemble, seen, config.codes)
             state, _ = codes_fit.fit_epoch(frozen, state, jr.fold_in(epoch_key, epoch))
