@@ -25,9 +25,8 @@ def main(names: list[str]) -> int:
     width = max(len(result.name) for result in results)
     for result in results:
         limit = f"(limit {result.limit:g})" if result.limit else ""
-        print(
-            f"{result.name:<{width}}  {result.seconds:9.4f} s  {result.ratio:6.2f} x {limit:<12} of {result.ratio_to}"
-        )
+        ratio = f"{result.ratio:6.2f} x {limit:<12} of {result.ratio_to}"
+        print(f"{result.name:<{width}}  {result.seconds:9.4f} s  {ratio}")
     OUT.write_text(json.dumps([result.as_dict() for result in results], indent=2) + "\n")
     return 0
 
