@@ -5,8 +5,8 @@ tanh(net(obs)) and the logged action (Pomerleau, "ALVINN", NeurIPS 1988; constan
 Tarasov et al., 2022).
 
 Differences from CORL: the learning rate falls to zero along half a cosine, and 50,000 updates are
-made instead of a million. With a constant rate the score of the last policy is a matter of luck
-(27 to 88 points between evaluations on the hopper-medium recipe data; 77 to 91 with the decay).
+made instead of a million. With a constant rate the score of the last policy is a matter of luck;
+docs/results.md has both curves.
 """
 
 from dataclasses import dataclass
