@@ -1,9 +1,24 @@
 """What the tests share: small logs, small runs, and the command line called in process."""
 
 import functools
+import os
 import shutil
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
+
+# The suite compiles thousands of programs and runs each for milliseconds. Compiling is quicker with
+# fewer optimisations, and what one worker or subprocess compiled the others read from a cache.
+# A flag that XLA does not know ends the process, so they are given only where they are known.
+if version("jax").startswith(("0.9.", "0.10.")):
+    os.environ["XLA_FLAGS"] = (
+        "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false "
+        + os.environ.get("XLA_FLAGS", "")
+    )
+os.environ.setdefault(
+    "JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax")
+)
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.05"
 
 import h5py
 import hypothesis

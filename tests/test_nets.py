@@ -47,6 +47,13 @@ def test_the_activation_is_used_between_layers_alone():
     np.testing.assert_allclose(net(jnp.array([2.0])), [np.tanh(2)], rtol=1e-6)
 
 
+def test_normalised_layers_by_hand():
+    # 4 and 0 have mean 2 and deviation 2: they become 1 and -1, and relu leaves 1 and 0.
+    weights = (jnp.array([[4.0, 0.0]]), jnp.array([[5.0], [7.0]]))
+    net = MLP(weights, (jnp.zeros(2), jnp.zeros(1)), "relu", norm=True)
+    np.testing.assert_allclose(net(jnp.array([1.0])), [5.0], rtol=1e-5)
+
+
 @functools.cache
 def maker(sizes):
     return jax.jit(lambda key: MLP.make(sizes, key=key))

@@ -35,14 +35,26 @@ class CosineDecay:
 
 
 class MLP(eqx.Module):
-    """A multilayer perceptron: x W + b, an activation between layers, a linear end."""
+    """A multilayer perceptron: x W + b, an activation between layers, a linear end.
+
+    With `norm`, each hidden layer is brought to mean 0 and variance 1 over its units before its
+    activation (layer normalisation, Ba et al., 2016, without gains).
+    """
 
     weights: tuple[Float[Array, "inputs outputs"], ...]
     biases: tuple[Float[Array, " outputs"], ...]
     activation: Activation = eqx.field(static=True)
+    norm: bool = eqx.field(static=True, default=False)
 
     @classmethod
-    def make(cls, sizes: tuple[int, ...], *, activation: Activation = "relu", key: Key) -> "MLP":
+    def make(
+        cls,
+        sizes: tuple[int, ...],
+        *,
+        activation: Activation = "relu",
+        norm: bool = False,
+        key: Key,
+    ) -> "MLP":
         """Draw weights and biases uniformly within 1/sqrt(inputs), as PyTorch's layers do."""
         # One draw for the whole network: many small ones take XLA long to compile.
         layers = list(itertools.pairwise(sizes))
@@ -53,14 +65,21 @@ class MLP(eqx.Module):
             weights.append(bound * drawn[used : used + count].reshape(inputs, outputs))
             biases.append(bound * drawn[used + count : used + count + outputs])
             used += count + outputs
-        return cls(tuple(weights), tuple(biases), activation)
+        return cls(tuple(weights), tuple(biases), activation, norm)
 
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
         """Map one input, or any batch of them."""
         activate = ACTIVATIONS[self.activation]
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            x = activate(x @ weight + bias)
+            x = x @ weight + bias
+            x = activate(normalize(x) if self.norm else x)
         return x @ self.weights[-1] + self.biases[-1]
+
+
+def normalize(x: Float[Array, "*batch units"]) -> Float[Array, "*batch units"]:
+    """Mean 0 and variance 1 over the last axis."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(jnp.square(centred), axis=-1, keepdims=True) + 1e-5)
 
 
 class TanhNormal(eqx.Module):

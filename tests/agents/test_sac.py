@@ -14,10 +14,22 @@ from countmorl.types import Transition
 CONFIG = SACConfig(hidden=(16, 16))
 
 
+@eqx.filter_jit
 def agent():
-    return SAC.make(CONFIG, 3, 2, key=jr.key(0))
+    return SAC.make(CONFIG, 3, 2, updates=100, key=jr.key(0))
 
 
+@eqx.filter_jit
+def update(sac, steps):
+    return sac.update(steps, key=jr.key(3))
+
+
+@eqx.filter_jit
+def backup(sac, steps, key):
+    return sac.backup(steps, key=key)
+
+
+@eqx.filter_jit
 def batch(rows=8, terminated=False):
     k = jr.split(jr.key(1), 4)
     return Transition(
@@ -32,7 +44,10 @@ def batch(rows=8, terminated=False):
 def mlp(net, x, member=None):
     pick = (lambda a: np.asarray(a)) if member is None else (lambda a: np.asarray(a)[member])
     for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
-        x = np.maximum(x @ pick(weight) + pick(bias), 0)
+        x = x @ pick(weight) + pick(bias)
+        if net.norm:
+            x = (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
+        x = np.maximum(x, 0)
     return x @ pick(net.weights[-1]) + pick(net.biases[-1])
 
 
@@ -46,7 +61,7 @@ def test_log_density_of_a_squashed_normal_against_scipy():
 
 def test_backup_against_numpy():
     sac, steps = agent(), batch()
-    y = np.asarray(sac.backup(steps, key=jr.key(2)))
+    y = np.asarray(backup(sac, steps, jr.key(2)))
     action, log_prob = sac.distribution(sac.state.actor, steps.next_obs).sample(key=jr.key(2))
     x = np.concatenate([steps.next_obs, action], axis=1)
     q = np.minimum(*(mlp(sac.state.targets, x, i)[:, 0] for i in range(2)))
@@ -56,14 +71,14 @@ def test_backup_against_numpy():
 
 def test_a_terminal_step_has_no_future():
     steps = batch(terminated=True)
-    np.testing.assert_allclose(agent().backup(steps, key=jr.key(2)), steps.reward)
+    np.testing.assert_allclose(backup(agent(), steps, jr.key(2)), steps.reward)
 
 
 def test_update_descends_both_losses_and_moves_targets_by_polyak():
     sac, steps = agent(), batch()
-    new, metrics = sac.update(steps, key=jr.key(3))
+    new, metrics = update(sac, steps)
     q = q_values(sac.state.critics, steps.obs, steps.action)
-    y = sac.backup(steps, key=jr.split(jr.key(3))[0])
+    y = backup(sac, steps, jr.split(jr.key(3))[0])
     np.testing.assert_allclose(
         metrics["critic_loss"], np.square(q - y).mean(axis=1).sum(), rtol=1e-4
     )
@@ -83,7 +98,7 @@ def test_entropy_weight_rises_when_the_policy_is_too_certain():
     sac = eqx.tree_at(
         lambda a: a.state.actor.biases[-1], agent(), jnp.array([0.0, 0.0, -5.0, -5.0])
     )
-    new, metrics = sac.update(batch(), key=jr.key(3))
+    new, metrics = update(sac, batch())
     assert metrics["entropy"] < sac.target_entropy
     assert new.state.log_alpha > sac.state.log_alpha
 
@@ -91,7 +106,7 @@ def test_entropy_weight_rises_when_the_policy_is_too_certain():
 def test_it_learns_a_one_step_task():
     # Reward -(a - 0.5 s)^2 and an immediate end: the best action is half the observation.
     config = SACConfig(hidden=(32, 32), actor_rate=3e-3, critic_rate=3e-3, average=1.0)
-    sac = SAC.make(config, 1, 1, key=jr.key(0))
+    sac = SAC.make(config, 1, 1, updates=1000, key=jr.key(0))
 
     @eqx.filter_jit
     def learn(sac):

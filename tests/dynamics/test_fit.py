@@ -9,7 +9,7 @@ from countmorl.dynamics import fit
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 
-SMALL = EnsembleConfig(members=3, elites=2, width=32, batch=64, holdout=100)
+SMALL = EnsembleConfig(members=3, elites=2, width=32, batch=64, holdout=100, least_steps=1)
 
 
 def linear_log(rows=2000):
@@ -76,7 +76,28 @@ def test_each_member_has_its_own_bootstrap():
     assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), rows))
 
 
+@pytest.mark.parametrize(
+    ("rows", "passes", "steps"),
+    [(64_000, 1, 1000), (6400, 3, 300), (50, 300, 234), (20_000, 1, 312)],
+)
+def test_few_data_are_passed_over_more_than_once(rows, passes, steps):
+    config = EnsembleConfig(batch=64, least_steps=300)
+    assert (config.passes(rows), config.steps(rows)) == (passes, steps)
+
+
+def test_the_step_size_falls_to_zero_over_the_whole_fit():
+    config = EnsembleConfig(batch=100, least_steps=1, max_epochs=5, learning_rate=0.5)
+    optimizer = config.optimizer(1000)  # Ten steps an epoch.
+    sizes, state = [], optimizer.init(jnp.zeros(()))
+    for _ in range(51):
+        change, state = optimizer.update(jnp.ones(()), state)
+        sizes.append(-float(change))
+    np.testing.assert_allclose([sizes[0], sizes[25], sizes[50]], [0.5, 0.25, 0.0], atol=1e-4)
+
+
 def test_wrong_settings_are_refused():
+    with pytest.raises(ConfigError, match=r"model.max_epochs. must be at least 1"):
+        EnsembleConfig(max_epochs=0)
     with pytest.raises(ConfigError, match="between 1 and `members`"):
         EnsembleConfig(members=3, elites=4)
     with pytest.raises(ConfigError, match="at least 5 usable rows"):

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.errors import ConfigError
-from countmorl.nets import MLP, TanhNormal
+from countmorl.nets import MLP, CosineDecay, TanhNormal
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -27,8 +27,12 @@ class SACConfig:
     """Weight of the next step's value (gamma)."""
     actor_rate: float = 1e-4
     """Step size of Adam for the actor."""
+    actor_decay: bool = True
+    """Let the actor's step size fall to zero along half a cosine over the run."""
     critic_rate: float = 3e-4
     """Step size of Adam for the critics."""
+    critic_norm: bool = True
+    """Normalise the critics' hidden layers (layer normalisation)."""
     entropy_rate: float = 1e-4
     """Step size of Adam for the entropy weight."""
     target_entropy: float | None = None
@@ -76,14 +80,21 @@ class SAC(AbstractAgent):
     state: SACState
     config: SACConfig = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
+    actor_rate: float | CosineDecay = eqx.field(static=True)
 
     @classmethod
-    def make(cls, config: SACConfig, obs_dim: int, action_dim: int, *, key: Key) -> "SAC":
-        """Start with random networks and an entropy weight of 1."""
+    def make(
+        cls, config: SACConfig, obs_dim: int, action_dim: int, *, updates: int, key: Key
+    ) -> "SAC":
+        """Start with random networks and an entropy weight of 1; `updates` is the run's length."""
         actor_key, critic_key = jr.split(key)
+        rate = config.actor_rate
+        actor_rate = CosineDecay(rate, updates) if config.actor_decay else rate
         actor = MLP.make((obs_dim, *config.hidden, 2 * action_dim), key=actor_key)
         sizes = (obs_dim + action_dim, *config.hidden, 1)
-        critics = jax.vmap(lambda k: MLP.make(sizes, key=k))(jr.split(critic_key))
+        critics = jax.vmap(lambda k: MLP.make(sizes, norm=config.critic_norm, key=k))(
+            jr.split(critic_key)
+        )
         log_alpha = jnp.zeros(())
         state = SACState(
             actor=actor,
@@ -91,12 +102,12 @@ class SAC(AbstractAgent):
             critics=critics,
             targets=jax.tree.map(jnp.copy, critics),
             log_alpha=log_alpha,
-            actor_opt=optax.adam(config.actor_rate).init(actor),  # type: ignore[arg-type]
+            actor_opt=optax.adam(actor_rate).init(actor),  # type: ignore[arg-type]
             critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
             alpha_opt=optax.adam(config.entropy_rate).init(log_alpha),
         )
         entropy = -float(action_dim) if config.target_entropy is None else config.target_entropy
-        return cls(state, config, entropy)
+        return cls(state, config, entropy, actor_rate)
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """Critics, then actor, then entropy weight, then targets."""
@@ -120,7 +131,7 @@ class SAC(AbstractAgent):
             return jnp.mean(alpha * log_prob - q), log_prob.mean()
 
         (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
-        actor, actor_opt = adam(config.actor_rate, gradient, old.actor_opt, old.actor)
+        actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
         slope = -(log_prob + self.target_entropy)
         log_alpha, alpha_opt = adam(config.entropy_rate, slope, old.alpha_opt, old.log_alpha)
         state = SACState(
@@ -176,7 +187,9 @@ def q_values(critics: MLP, obs: Array, action: Array) -> Float[Array, "critics b
     return jax.vmap(lambda critic: critic(x)[..., 0])(critics)
 
 
-def adam(rate: float, gradient: Any, state: optax.OptState, params: Any) -> tuple[Any, Any]:
+def adam(
+    rate: float | CosineDecay, gradient: Any, state: optax.OptState, params: Any
+) -> tuple[Any, Any]:
     """One step of Adam."""
     change, state = optax.adam(rate).update(gradient, state)
     return optax.apply_updates(params, change), state

@@ -70,7 +70,8 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
         """Soft actor-critic."""
-        return SAC.make(self.sac, dataset.obs_dim, dataset.action_dim, key=key)
+        sizes, updates = (dataset.obs_dim, dataset.action_dim), self.epochs * self.updates
+        return SAC.make(self.sac, *sizes, updates=updates, key=key)
 
     @abstractmethod
     def pessimism(self, build: AbstractBuild) -> AbstractPessimism:

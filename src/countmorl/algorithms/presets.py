@@ -77,6 +77,7 @@ def paper(data: str) -> CountMORL:
         horizon=row.horizon,
         beta=row.betas[row.best],
         estimate=row.best,
+        model=replace(base.model, learning_rate=1e-3, decay=False, max_epochs=200, least_steps=1),
         codes=CodesConfig(bits=row.bits),
         sac=replace(
             base.sac,
@@ -84,6 +85,8 @@ def paper(data: str) -> CountMORL:
             entropy_rate=3e-4,
             target_entropy=-3.0,
             log_std_min=-20.0,
+            actor_decay=False,
+            critic_norm=False,
             average=1.0,
         ),
     )

@@ -15,6 +15,7 @@ from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.errors import ConfigError
+from countmorl.nets import CosineDecay
 from countmorl.types import Key, Metrics
 
 
@@ -28,16 +29,20 @@ class EnsembleConfig:
     """Members with the lowest hold-out error, which are rolled out and counted."""
     width: int = 200
     """Units of each of the four hidden layers."""
-    learning_rate: float = 1e-3
-    """Step size of Adam."""
+    learning_rate: float = 3e-3
+    """Step size of Adam at the start."""
+    decay: bool = True
+    """Let the step size fall to zero along half a cosine over `max_epochs`."""
     batch: int = 256
     """Rows of one gradient step, for each member its own."""
     holdout: int = 1000
     """Transitions held out for early stopping (at most a fifth of the data)."""
     patience: int = 5
     """Stop after more than this many epochs in which no member improved by one per cent."""
-    max_epochs: int = 200
+    max_epochs: int = 40
     """Stop at the latest after this many epochs."""
+    least_steps: int = 300
+    """Gradient steps of one epoch at the least: few data are passed over more than once."""
     decays: tuple[float, ...] = (2.5e-5, 5e-5, 7.5e-5, 7.5e-5, 1e-4)
     """Weight decay of each layer."""
 
@@ -46,8 +51,26 @@ class EnsembleConfig:
             raise ConfigError(
                 f"`elites` must lie between 1 and `members` ({self.members}), got {self.elites}."
             )
+        for name in ("batch", "holdout", "max_epochs", "least_steps"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"`model.{name}` must be at least 1, got {getattr(self, name)}.")
+        if not 0 < self.learning_rate < float("inf"):
+            raise ConfigError(f"`model.learning_rate` must be above 0, got {self.learning_rate:g}.")
         if len(self.decays) != 5:
             raise ConfigError(f"`decays` needs five numbers, got {len(self.decays)}.")
+
+    def passes(self, rows: int) -> int:
+        """How often an epoch passes over the data."""
+        return -(-self.least_steps // max(1, rows // self.batch))
+
+    def steps(self, rows: int) -> int:
+        """Gradient steps of one epoch."""
+        return max(1, self.passes(rows) * rows // self.batch)
+
+    def optimizer(self, rows: int) -> optax.GradientTransformation:
+        """Adam, its step size falling over the whole fit."""
+        rate, steps = self.learning_rate, self.max_epochs * self.steps(rows)
+        return optax.adam(CosineDecay(rate, steps) if self.decay else rate)
 
 
 class Rows(eqx.Module):
@@ -95,7 +118,7 @@ def start(rows: Rows, config: EnsembleConfig, *, key: Key) -> FitState:
     count = len(rows.x)
     return FitState(
         members=members,
-        opt_state=optax.adam(config.learning_rate).init(members),  # type: ignore[arg-type]
+        opt_state=config.optimizer(count).init(members),  # type: ignore[arg-type]
         bootstrap=jr.randint(boot_key, (config.members, count), 0, count),
         best=jax.tree.map(jnp.copy, members),
         best_error=jnp.full(config.members, jnp.inf),
@@ -107,12 +130,12 @@ def start(rows: Rows, config: EnsembleConfig, *, key: Key) -> FitState:
 def fit_epoch(
     frozen: tuple[Rows, EnsembleConfig], state: FitState, key: Key
 ) -> tuple[FitState, Metrics]:
-    """Pass over every member's bootstrap once, in a new order; then judge on the hold-out rows."""
+    """Pass over every member's bootstrap in a new order; then judge on the hold-out rows."""
     rows, config = frozen
-    optimizer = optax.adam(config.learning_rate)
-    steps = max(1, len(rows.x) // config.batch)
-    bootstrap = jax.vmap(jr.permutation)(jr.split(key, config.members), state.bootstrap)
-    taken = bootstrap[:, : steps * config.batch]  # Fewer rows than a batch make one short step.
+    optimizer, steps = config.optimizer(len(rows.x)), config.steps(len(rows.x))
+    drawn = jnp.tile(state.bootstrap, (1, config.passes(len(rows.x))))
+    shuffled = jax.vmap(jr.permutation)(jr.split(key, config.members), drawn)
+    taken = shuffled[:, : steps * config.batch]  # Fewer rows than a batch make short steps.
     batches = taken.reshape(config.members, steps, -1).swapaxes(0, 1)
 
     def loss(members: GaussianNet, index: Int[Array, "members batch"]) -> Float[Array, ""]:
@@ -131,7 +154,7 @@ def fit_epoch(
     state = FitState(
         members=members,
         opt_state=opt_state,
-        bootstrap=bootstrap,
+        bootstrap=state.bootstrap,
         best=keep_better(improved, members, state.best),
         best_error=jnp.where(improved, error, state.best_error),
         stale=jnp.where(improved.any(), jnp.zeros_like(state.stale), state.stale + 1),

@@ -70,8 +70,10 @@ class CountsConfig:
 
     @property
     def model(self) -> EnsembleConfig:
-        """The ensemble of continuous control, with its own limit of epochs."""
-        return EnsembleConfig(max_epochs=self.model_epochs)
+        """The ensemble of continuous control, fitted in fewer steps: few pairs are soon learned."""
+        return EnsembleConfig(
+            learning_rate=1e-3, decay=False, least_steps=1, max_epochs=self.model_epochs
+        )
 
     @property
     def codes(self) -> CodesConfig:

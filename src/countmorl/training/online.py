@@ -48,7 +48,9 @@ class OnlineConfig:
     episodes: int = 10
     """Episodes by which the policy is judged after each epoch."""
     sac: SACConfig = field(
-        default_factory=lambda: SACConfig(actor_rate=3e-4, entropy_rate=3e-4, average=1.0)
+        default_factory=lambda: SACConfig(
+            actor_rate=3e-4, actor_decay=False, critic_norm=False, entropy_rate=3e-4, average=1.0
+        )
     )
     """The learner."""
 
@@ -81,7 +83,7 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
         sizes = (self.env.observation_space.shape[0], self.env.action_space.shape[0])
         rows = self.config.max_epochs * self.config.steps
         return OnlineState(
-            SAC.make(self.config.sac, *sizes, key=key),
+            SAC.make(self.config.sac, *sizes, updates=rows, key=key),
             RingBuffer.empty(self.config.max_epochs, self.config.steps, *sizes),
             jnp.zeros(rows, bool),
         )
