@@ -1,6 +1,5 @@
 """The stages before the policy: the dynamics ensemble, its termination rule, the codes."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from countmorl.counting.fit import CodesConfig, CodesState
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics import fit as model_fit
 from countmorl.dynamics import termination_fit
 from countmorl.dynamics.ensemble import Ensemble
@@ -62,6 +60,8 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
         self, ensemble: Ensemble, rows: Rows, config: CodesConfig, bits: int, attempt: int = 0
     ) -> None:
         self.ensemble, self.x, self.config, self.bits = ensemble, rows.x, config, bits
+        # Computed here: inside the compiled `init` the data would be constants that XLA folds.
+        self.scales = codes_fit.feature_scales(ensemble, rows.x)
         self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
         self.stream = 1000 * (attempt + 1) + bits
         self.epochs = config.fit_epochs
@@ -70,11 +70,6 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
         """Random encoders."""
         inputs = self.x.shape[1]
         return codes_fit.start(self.scales, inputs, self.bits, self.config, key=key)
-
-    @cached_property
-    def scales(self) -> Standardizer:
-        """Scale of every elite's hidden layer."""
-        return codes_fit.feature_scales(self.ensemble, self.x)
 
     def epoch(self, state: CodesState, *, key: Key) -> tuple[CodesState, Metrics]:
         """Encoder updates."""
