@@ -39,7 +39,7 @@ def demo_config() -> CountMORL:
         base,
         epochs=20,
         branches=5_000,
-        model=replace(base.model, max_epochs=60),
+        model=replace(base.model, max_epochs=8),
         codes=replace(base.codes, fit_epochs=2),
         sac=replace(base.sac, actor_rate=3e-4, entropy_rate=3e-4),
     )

@@ -100,14 +100,19 @@ class Run:
         return self.path / "metrics.jsonl"
 
     def metrics(self) -> list[dict[str, Any]]:
-        """Every recorded epoch, in order; an unfinished last line is passed over."""
-        if not self.metrics_path.exists():
+        """Every recorded epoch, in order."""
+        return self.lines(self.metrics_path.name)
+
+    def lines(self, file_name: str) -> list[dict[str, Any]]:
+        """Every record of a JSON-lines file; an unfinished last line is passed over."""
+        path = self.path / file_name
+        if not path.exists():
             return []
-        lines = self.metrics_path.read_bytes().split(b"\n")[:-1]
+        lines = path.read_bytes().split(b"\n")[:-1]
         try:
             return [json.loads(line) for line in lines]
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise RunError(f"{self.metrics_path} is damaged: {error}.") from error
+            raise RunError(f"{path} is damaged: {error}.") from error
 
     def append(self, file_name: str, record: Mapping[str, Any]) -> None:
         """Add one line to a JSON-lines file of the run and flush it."""

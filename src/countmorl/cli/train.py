@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
+import numpy as np
 import tyro
 from tyro.conf import Positional
 
@@ -71,6 +72,9 @@ def finish(work: Callable[[], Run], json: bool) -> int:
         print(f"Last return {summary['return']:.1f} ± {summary['return_std']:.1f}.")
     else:
         print("Not simulated: no environment is known for this dataset (--task names one).")
+    if summary["updates_per_second"]:
+        speed = f"{summary['updates_per_second']:.0f} updates/s"
+        print(f"{speed} of the policy; {summary['compile_seconds']:.0f} s of compiling in all.")
     print(f"Run: {run.path}\nPolicy: {run.policy_path}")
     return 0
 
@@ -81,12 +85,16 @@ def summarize(run: Run) -> dict[str, Any]:
     judged = [record for record in metrics if "return" in record]
     last = judged[-1] if judged else {}
     keys = ("return", "return_std", "score", "score_std")
+    timing = run.lines("timing.jsonl")
+    speeds = [line["updates_per_second"] for line in timing if line["stage"] == "policy"]
     return {
         "run": str(run.path),
         "policy": str(run.policy_path),
         "epoch": metrics[-1]["epoch"] if metrics else 0,
         "evaluated_epoch": last.get("epoch"),
         **{key: last.get(key) for key in keys},
+        "updates_per_second": float(np.median(speeds)) if speeds else None,
+        "compile_seconds": sum(line["compile_seconds"] for line in timing),
     }
 
 

@@ -47,7 +47,10 @@ class Stages:
 
     def do(self, stage: AbstractStage[Any, Result]) -> Result:
         """Return a stage's result: stored, or computed from its checkpoint or from its start."""
-        stream = jr.fold_in(jr.key(self.seed), stage.stream)
+        with _compile_clock(self._compile):
+            return self._do(stage, jr.fold_in(jr.key(self.seed), stage.stream))
+
+    def _do(self, stage: AbstractStage[Any, Result], stream: jax.Array) -> Result:
         saved = self.run.load_result(stage.name)
         if saved is not None:
             arrays, meta = saved
@@ -61,19 +64,23 @@ class Stages:
 
     _metrics_size: int = 0
     """How long the metrics were when the last stage ended."""
+    _compile: list[float] = field(default_factory=lambda: [0.0], init=False)
+    """Seconds that XLA spent compiling and that no line of timing.jsonl has told yet."""
 
     def _train(self, stage: AbstractStage[Any, Any], stream: jax.Array) -> Any:
         state, done = self._restore(stage, stream)
         report = EpochReport(stage.name, stage.epochs, done, quiet=self.quiet)
-        with _graceful_stop() as stop, _compile_clock() as compiling:
+        with _graceful_stop() as stop:
             for epoch in range(done + 1, stage.epochs + 1):
-                start, compiled = time.perf_counter(), compiling[0]
+                start, before = time.perf_counter(), self._compile[0]
                 state, metrics = stage.epoch(state, key=jr.fold_in(stream, epoch))
                 values = {name: np.asarray(value).tolist() for name, value in metrics.items()}
-                timing = {
-                    "seconds": time.perf_counter() - start,
-                    "compile_seconds": compiling[0] - compiled,
-                }
+                seconds = time.perf_counter() - start
+                timing = {"seconds": seconds, "compile_seconds": self._compile[0]}
+                if stage.updates:
+                    work = max(1e-9, seconds - (self._compile[0] - before))
+                    timing["updates_per_second"] = stage.updates / work
+                self._compile[0] = 0.0
                 _check_finite(values, stage, epoch, self.run)
                 values |= stage.judge(state, epoch)
                 self._record(stage, epoch, values, timing)
@@ -130,9 +137,8 @@ def _check_finite(values: dict, stage: AbstractStage[Any, Any], epoch: int, run:
 
 
 @contextmanager
-def _compile_clock() -> Iterator[list[float]]:
+def _compile_clock(spent: list[float]) -> Iterator[None]:
     """Add up the seconds that XLA spends compiling."""
-    spent = [0.0]
 
     def listen(event: str, duration_secs: float, **_: object) -> None:
         if event == COMPILED and math.isfinite(duration_secs):
@@ -140,7 +146,7 @@ def _compile_clock() -> Iterator[list[float]]:
 
     jax.monitoring.register_event_duration_secs_listener(listen)
     try:
-        yield spent
+        yield
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
 

@@ -30,6 +30,7 @@ class ModelStage(AbstractStage[FitState, Ensemble]):
     def __init__(self, dataset: Dataset, config: EnsembleConfig, seed: int) -> None:
         self.config, self.epochs = config, config.max_epochs
         self.rows, self.inputs = model_fit.split_rows(dataset, config, seed)
+        self.updates = config.steps(len(self.rows.x))
 
     def init(self, *, key: Key) -> FitState:
         """Draw the members and their bootstraps."""
@@ -64,7 +65,7 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
         self.scales = codes_fit.feature_scales(ensemble, rows.x)
         self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
         self.stream = 1000 * (attempt + 1) + bits
-        self.epochs = config.fit_epochs
+        self.epochs, self.updates = config.fit_epochs, config.fit_updates
 
     def init(self, *, key: Key) -> CodesState:
         """Random encoders."""

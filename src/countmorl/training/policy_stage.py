@@ -36,7 +36,7 @@ class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
         retain: int = 0,
     ) -> None:
         self.algorithm, self.dataset, self.options, self.info = algorithm, dataset, options, info
-        self.epochs, self.retain = algorithm.epochs, retain
+        self.epochs, self.updates, self.retain = algorithm.epochs, algorithm.updates, retain
         self.frozen = Frozen(
             on_device(dataset.transitions(algorithm.rows)),
             algorithm.updates,

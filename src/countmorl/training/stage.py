@@ -19,6 +19,8 @@ class AbstractStage(ABC, Generic[State, Result]):
     """Number folded into the seed, fixed for ever, so that a new stage shifts no other."""
     epochs: int
     """How many epochs the stage lasts at the most."""
+    updates: int = 0
+    """Gradient steps of one epoch, for the log's updates per second."""
     shown: tuple[str, ...] = ("loss",)
     """Metrics on the progress line."""
 
