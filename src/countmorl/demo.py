@@ -37,9 +37,9 @@ def demo_config() -> CountMORL:
     base = CountMORL()
     return replace(
         base,
-        epochs=20,
+        epochs=12,
         branches=5_000,
-        model=replace(base.model, max_epochs=8),
+        model=replace(base.model, max_epochs=6),
         codes=replace(base.codes, fit_epochs=2),
         sac=replace(base.sac, actor_rate=3e-4, entropy_rate=3e-4),
     )
