@@ -100,7 +100,7 @@ def ensemble_step() -> Result:
     operations = 7 * 2 * (3 * len(x) + 1000) * (TRUNK + HEAD)
 
     def fit() -> Any:  # The epoch uses its state up, so each repetition begins with a copy.
-        return model_fit.fit_epoch((rows, config), jax.tree.map(jnp.copy, state), jr.key(3))
+        return model_fit.fit_epoch((rows, config, None), jax.tree.map(jnp.copy, state), jr.key(3))
 
     return compare("ensemble, 100 training steps", fit, operations, 1.8)
 

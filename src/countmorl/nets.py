@@ -102,9 +102,19 @@ class TanhNormal(eqx.Module):
         """
         noise = jr.normal(key, self.mean.shape)
         z = self.mean + jnp.exp(self.log_std) * noise
+        return jnp.tanh(z), self._density(z, noise)
+
+    def log_prob(self, action: Float[Array, "*batch action"]) -> Float[Array, "*batch"]:
+        """Log-density of given actions; those at the bounds are taken just inside."""
+        z = jnp.arctanh(jnp.clip(action, -1 + 1e-6, 1 - 1e-6))
+        return self._density(z, (z - self.mean) * jnp.exp(-self.log_std))
+
+    def _density(
+        self, z: Float[Array, "*batch action"], noise: Float[Array, "*batch action"]
+    ) -> Float[Array, "*batch"]:
         gauss = -0.5 * (jnp.square(noise) + jnp.log(2 * jnp.pi)) - self.log_std
         squash = 2 * (jnp.log(2.0) - z - jax.nn.softplus(-2 * z))
-        return jnp.tanh(z), jnp.sum(gauss - squash, axis=-1)
+        return jnp.sum(gauss - squash, axis=-1)
 
     def mode(self) -> Float[Array, "*batch action"]:
         """The squashed mean."""

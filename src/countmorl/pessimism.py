@@ -1,6 +1,7 @@
 """Pessimism: how a model's step is lowered where the data say little."""
 
 from abc import abstractmethod
+from typing import Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -59,6 +60,92 @@ class CountPenalty(AbstractPessimism):
             jnp.zeros(len(x), bool),
             {"count": count, "unseen": unseen.astype(jnp.float32)},
         )
+
+
+Uncertainty = Literal["max_std", "mean_spread", "ensemble_std"]
+
+
+class StdPenalty(AbstractPessimism):
+    """MOPO: weight u(s, a), where u is one of three uncertainties over all members.
+
+    max_std: max_i |sigma_i|_2, the norm over next observation and reward. mean_spread:
+    max_i |mu_i - mean mu|_2. ensemble_std: sqrt(mean over outputs of var_i mu_i).
+    """
+
+    weight: float = eqx.field(static=True)
+    uncertainty: Uncertainty = eqx.field(static=True)
+
+    def __call__(
+        self,
+        ensemble: Ensemble,
+        x: Float[Array, "batch inputs"],
+        hidden: Float[Array, "elites batch hidden"],
+    ) -> Lowered:
+        """Ask every member, elite or not."""
+        doubt = self.doubt(*ensemble.predict(x))
+        return Lowered(self.weight * doubt, jnp.zeros(len(x), bool), {"uncertainty": doubt})
+
+    def doubt(
+        self,
+        mean: Float[Array, "members batch targets"],
+        log_var: Float[Array, "members batch targets"],
+    ) -> Float[Array, " batch"]:
+        """The uncertainty u."""
+        if self.uncertainty == "max_std":
+            return jnp.sqrt(jnp.exp(log_var).sum(axis=-1)).max(axis=0)
+        spread = mean - mean.mean(axis=0)
+        if self.uncertainty == "mean_spread":
+            return jnp.linalg.norm(spread, axis=-1).max(axis=0)
+        return jnp.sqrt(jnp.mean(jnp.square(spread), axis=(0, 2)))
+
+
+class SpreadPenalty(AbstractPessimism):
+    """RepB-SDE: weight |std_i(mu_i / scale)|_2 over all members, each target in its own scale."""
+
+    scale: Float[Array, " targets"]
+    weight: float = eqx.field(static=True)
+
+    def __call__(
+        self,
+        ensemble: Ensemble,
+        x: Float[Array, "batch inputs"],
+        hidden: Float[Array, "elites batch hidden"],
+    ) -> Lowered:
+        """Ask every member, elite or not."""
+        mean, _ = ensemble.predict(x)
+        doubt = jnp.linalg.norm(mean.std(axis=0) / self.scale, axis=-1)
+        return Lowered(self.weight * doubt, jnp.zeros(len(x), bool), {"uncertainty": doubt})
+
+
+class HaltUnknown(AbstractPessimism):
+    """MOReL: a pair on which two members disagree by more than a threshold ends the rollout.
+
+    disc(s, a) = max_{i, j} |f_i(s, a) - f_j(s, a)|_2 between the predicted next observations.
+    """
+
+    threshold: Float[Array, ""]
+    penalty: float = eqx.field(static=True)
+
+    def __call__(
+        self,
+        ensemble: Ensemble,
+        x: Float[Array, "batch inputs"],
+        hidden: Float[Array, "elites batch hidden"],
+    ) -> Lowered:
+        """Halt and penalise what is unknown."""
+        doubt = disagreement(ensemble, x)
+        unknown = doubt > self.threshold
+        facts = {"uncertainty": doubt, "unknown": unknown.astype(jnp.float32)}
+        return Lowered(jnp.where(unknown, self.penalty, 0.0), unknown, facts)
+
+
+def disagreement(ensemble: Ensemble, x: Float[Array, "batch inputs"]) -> Float[Array, " batch"]:
+    """Largest distance between two members' predicted next observations."""
+    mean = ensemble.predict(x)[0][..., :-1]
+    # Shifted by up to half of their number, every member meets every other.
+    shifts = range(1, len(mean) // 2 + 1)
+    apart = [jnp.linalg.norm(mean - jnp.roll(mean, k, axis=0), axis=-1) for k in shifts]
+    return jnp.stack(apart).max(axis=(0, 1)) if apart else jnp.zeros(len(x))
 
 
 class NoPessimism(AbstractPessimism):

@@ -25,7 +25,7 @@ def test_a_linear_system_is_learned_and_the_best_weights_are_kept():
     state = fit.start(rows, SMALL, key=jr.key(0))
     errors = []
     for epoch in range(12):
-        state, metrics = fit.fit_epoch((rows, SMALL), state, jr.key(epoch))
+        state, metrics = fit.fit_epoch((rows, SMALL, None), state, jr.key(epoch))
         errors.append(np.asarray(metrics["holdout_error"]))
     ensemble = fit.finish(state, inputs, SMALL.elites)
     restored = fit.holdout_error(ensemble.members, rows)
@@ -62,7 +62,7 @@ def test_staleness_counts_epochs_without_improvement():
     state = fit.start(rows, SMALL, key=jr.key(0))
     state = fit.FitState(**{**vars(state), "best_error": jnp.zeros(3)})
     for epoch in range(3):
-        state, _ = fit.fit_epoch((rows, SMALL), state, jr.key(epoch))
+        state, _ = fit.fit_epoch((rows, SMALL, None), state, jr.key(epoch))
         assert int(state.stale) == epoch + 1
 
 

@@ -1,5 +1,6 @@
 """Soft actor-critic (Haarnoja et al., 2018), the learner inside the model-based methods."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -41,6 +42,10 @@ class SACConfig:
     """Floor of the policy's log deviation (the authors use -20)."""
     polyak: float = 0.005
     """Share of the critics that the target critics take on at each update (tau)."""
+    entropy_backup: bool = True
+    """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
+    warm_start: int = 0
+    """First updates in which the actor imitates the data in place of seeking high values."""
     average: float = 0.0005
     """Share of the actor that the averaged policy takes on at each update; the averaged policy is
     evaluated and saved. 1 evaluates the actor itself."""
@@ -70,6 +75,30 @@ class SACState(eqx.Module):
     alpha_opt: optax.OptState
 
 
+class AbstractCriticTerm(eqx.Module):
+    """What a method adds to the critics' loss."""
+
+    @abstractmethod
+    def __call__(
+        self, critics: MLP, agent: "SAC", batch: Transition, *, key: Key
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """Return the term, and numbers worth logging."""
+
+    def learned(self, facts: Metrics) -> Self:
+        """Return the term after a step; most learn nothing."""
+        return self
+
+
+class NoTerm(AbstractCriticTerm):
+    """The critics of soft actor-critic as they are."""
+
+    def __call__(
+        self, critics: MLP, agent: "SAC", batch: Transition, *, key: Key
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """Add nothing."""
+        return jnp.zeros(()), {}
+
+
 class SAC(AbstractAgent):
     """Two critics, a tanh-normal actor, a learned entropy weight.
 
@@ -78,13 +107,21 @@ class SAC(AbstractAgent):
     """
 
     state: SACState
+    term: AbstractCriticTerm
     config: SACConfig = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
     actor_rate: float | CosineDecay = eqx.field(static=True)
 
     @classmethod
     def make(
-        cls, config: SACConfig, obs_dim: int, action_dim: int, *, updates: int, key: Key
+        cls,
+        config: SACConfig,
+        obs_dim: int,
+        action_dim: int,
+        *,
+        updates: int,
+        term: AbstractCriticTerm | None = None,
+        key: Key,
     ) -> "SAC":
         """Start with random networks and an entropy weight of 1; `updates` is the run's length."""
         actor_key, critic_key = jr.split(key)
@@ -107,7 +144,7 @@ class SAC(AbstractAgent):
             alpha_opt=optax.adam(config.entropy_rate).init(log_alpha),
         )
         entropy = -float(action_dim) if config.target_entropy is None else config.target_entropy
-        return cls(state, config, entropy, actor_rate)
+        return cls(state, term or NoTerm(), config, entropy, actor_rate)
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """Critics, then actor, then entropy weight, then targets."""
@@ -115,20 +152,23 @@ class SAC(AbstractAgent):
         old, config = self.state, self.config
         y = self.backup(batch, key=target_key)
 
-        def critic_loss(critics: MLP) -> tuple[Array, Array]:
+        def critic_loss(critics: MLP) -> tuple[Array, Metrics]:
             q = q_values(critics, batch.obs, batch.action)
-            return jnp.sum(jnp.mean(jnp.square(q - y), axis=1)), q.mean()
+            error = jnp.sum(jnp.mean(jnp.square(q - y), axis=1))
+            extra, facts = self.term(critics, self, batch, key=jr.fold_in(key, 2))
+            return error + extra, {"critic_loss": error, "q": q.mean()} | facts
 
-        (critic_value, q_mean), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
-            old.critics
-        )
+        (_, facts), gradient = jax.value_and_grad(critic_loss, has_aux=True)(old.critics)
         critics, critic_opt = adam(config.critic_rate, gradient, old.critic_opt, old.critics)
         alpha = jnp.exp(old.log_alpha)
 
         def actor_loss(actor: MLP) -> tuple[Array, Array]:
             action, log_prob = self.distribution(actor, batch.obs).sample(key=actor_key)
-            q = q_values(critics, batch.obs, action).min(axis=0)
-            return jnp.mean(alpha * log_prob - q), log_prob.mean()
+            good = q_values(critics, batch.obs, action).min(axis=0)
+            if config.warm_start:
+                early = old.actor_opt[0].count < config.warm_start  # type: ignore[index]
+                good = jnp.where(early, self.likelihood(actor, batch), good)
+            return jnp.mean(alpha * log_prob - good), log_prob.mean()
 
         (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
@@ -144,21 +184,31 @@ class SAC(AbstractAgent):
             critic_opt=critic_opt,
             alpha_opt=alpha_opt,
         )
-        metrics = {
-            "critic_loss": critic_value,
-            "actor_loss": actor_value,
-            "q": q_mean,
-            "alpha": alpha,
-            "entropy": -log_prob,
-        }
-        return eqx.tree_at(lambda agent: agent.state, self, state), metrics
+        metrics = {"actor_loss": actor_value, "alpha": alpha, "entropy": -log_prob} | facts
+        parts = (state, self.term.learned(facts))
+        return eqx.tree_at(lambda agent: (agent.state, agent.term), self, parts), metrics
+
+    def imitate(self, batch: Transition) -> tuple[Self, Metrics]:
+        """Raise the likelihood of the data's actions; nothing but the actor learns."""
+        old = self.state
+        loss = lambda actor: -jnp.mean(self.likelihood(actor, batch))  # noqa: E731
+        value, gradient = jax.value_and_grad(loss)(old.actor)
+        actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
+        averaged = trees.polyak(old.averaged, actor, self.config.average)
+        where = lambda agent: (agent.state.actor, agent.state.averaged, agent.state.actor_opt)  # noqa: E731
+        return eqx.tree_at(where, self, (actor, averaged, actor_opt)), {"loss": value}
 
     def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:
         """The critics' target y."""
         action, log_prob = self.distribution(self.state.actor, batch.next_obs).sample(key=key)
         q = q_values(self.state.targets, batch.next_obs, action).min(axis=0)
-        value = q - jnp.exp(self.state.log_alpha) * log_prob
+        weight = jnp.exp(self.state.log_alpha) if self.config.entropy_backup else 0.0
+        value = q - weight * log_prob
         return batch.reward + self.config.discount * jnp.where(batch.terminated, 0.0, value)
+
+    def likelihood(self, actor: MLP, batch: Transition) -> Float[Array, " batch"]:
+        """Log-density of the data's actions."""
+        return self.distribution(actor, batch.obs).log_prob(batch.action)
 
     def distribution(self, actor: MLP, obs: Float[Array, "*batch obs"]) -> TanhNormal:
         """The policy at some observations."""
@@ -193,3 +243,22 @@ def adam(
     """One step of Adam."""
     change, state = optax.adam(rate).update(gradient, state)
     return optax.apply_updates(params, change), state
+
+
+class Imitator(AbstractAgent):
+    """An agent that only imitates: what a policy is before it seeks values."""
+
+    agent: SAC
+
+    def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
+        """Imitate one batch."""
+        agent, metrics = self.agent.imitate(batch)
+        return eqx.tree_at(lambda imitator: imitator.agent, self, agent), metrics
+
+    def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
+        """Sample actions."""
+        return self.agent.act(obs, key=key)
+
+    def network(self) -> dict[str, Any]:
+        """The averaged policy."""
+        return self.agent.network()

@@ -2,12 +2,26 @@
 
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
+from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
+from countmorl.algorithms.cql import CQL
+from countmorl.algorithms.mopo import MOPO
+from countmorl.algorithms.morel import MOReL
+from countmorl.algorithms.rambo import RAMBO
+from countmorl.algorithms.repb_sde import RepBSDE
+from countmorl.algorithms.td3_bc import TD3PlusBC
 from countmorl.errors import ConfigError, did_you_mean
 
 ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {
     "count-morl": CountMORL,
     "bc": BC,
+    "td3-bc": TD3PlusBC,
+    "cql": CQL,
+    "mopo": MOPO,
+    "morel": MOReL,
+    "combo": COMBO,
+    "rambo": RAMBO,
+    "repb-sde": RepBSDE,
 }
 
 

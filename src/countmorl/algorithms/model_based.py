@@ -2,15 +2,20 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractAgent
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC, AbstractCriticTerm, SACConfig
+from countmorl.algorithms.adversary import AbstractAdversary
 from countmorl.algorithms.base import AbstractAlgorithm, at_least
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.fit import CodesConfig, CounterName
 from countmorl.data.dataset import Dataset
+from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.dynamics.fit import AbstractModelTerm, EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.pessimism import AbstractPessimism, CountPenalty
 from countmorl.types import Key
@@ -20,6 +25,16 @@ class AbstractBuild(ABC):
     """Fits, or reads from the run, what an algorithm asks for."""
 
     ensemble: Ensemble
+
+    @property
+    @abstractmethod
+    def pairs(self) -> Float[Array, "rows inputs"]:
+        """The standardised pairs that the model was fitted on."""
+
+    @property
+    @abstractmethod
+    def targets(self) -> Float[Array, "rows targets"]:
+        """What followed each pair: the change of the observation, and the reward."""
 
     @abstractmethod
     def counter(self, name: CounterName, config: CodesConfig) -> AbstractCounter:
@@ -34,6 +49,9 @@ class AbstractBuild(ABC):
 class AbstractModelBased(AbstractAlgorithm):
     """SAC on rollouts of a learned model, with a few real rows in every batch."""
 
+    rounds: ClassVar[int] = 1
+    """How often a model is fitted and a policy trained; the last policy counts."""
+
     epochs: int = 300
     """Epochs of policy training; metrics are written after each."""
     horizon: int = 5
@@ -44,6 +62,8 @@ class AbstractModelBased(AbstractAlgorithm):
     """Epochs whose rollouts are kept."""
     real_share: float = 0.05
     """Share of real rows in a batch."""
+    clone_epochs: int = 0
+    """Epochs in which the policy first imitates the data."""
     termination: str | None = None
     """When a rollout ends: hopper, walker2d, never, or your own module:function of one next
     observation. Default: the task's rule where it is known, else one learned from the data."""
@@ -54,7 +74,7 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, horizon=1, branches=1, retain=1, real_share=0)
+        at_least(self, horizon=1, branches=1, retain=1, real_share=0, clone_epochs=0)
         if self.real_share >= 1:
             raise ConfigError(f"`real_share` must be below 1, got {self.real_share:g}.")
         if self.branches % self.model.elites:
@@ -68,10 +88,28 @@ class AbstractModelBased(AbstractAlgorithm):
         """Rows of a batch that come from the model."""
         return self.batch - int(self.batch * self.real_share)
 
+    def policy_epochs(self, round_: int) -> int:
+        """Epochs of one round's policy."""
+        return self.epochs
+
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
         """Soft actor-critic."""
         sizes, updates = (dataset.obs_dim, dataset.action_dim), self.epochs * self.updates
-        return SAC.make(self.sac, *sizes, updates=updates, key=key)
+        return SAC.make(self.sac, *sizes, updates=updates, term=self.critic_term(dataset), key=key)
+
+    def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
+        """What the method adds to the critics' loss."""
+        return None
+
+    def adversary(self, build: AbstractBuild) -> AbstractAdversary | None:
+        """What changes the model while the policy learns; mostly nothing."""
+        return None
+
+    def model_term(
+        self, agent: AbstractAgent, dataset: Dataset, inputs: Standardizer
+    ) -> AbstractModelTerm | None:
+        """What is added to the model's loss from the second round on, given the last policy."""
+        return None
 
     @abstractmethod
     def pessimism(self, build: AbstractBuild) -> AbstractPessimism:

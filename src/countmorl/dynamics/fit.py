@@ -1,5 +1,6 @@
 """Fitting the ensemble: bootstrap a member, early stopping, the best weights of each kept."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -94,6 +95,14 @@ class FitState(eqx.Module):
     """Epochs since a member improved."""
 
 
+class AbstractModelTerm(eqx.Module):
+    """What a method adds to the members' loss."""
+
+    @abstractmethod
+    def __call__(self, members: GaussianNet, *, key: Key) -> Float[Array, ""]:
+        """Return the term, summed over the members."""
+
+
 def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Rows, Standardizer]:
     """Hold out some transitions, scale inputs by the rest."""
     step = dataset.transitions("model")
@@ -128,27 +137,30 @@ def start(rows: Rows, config: EnsembleConfig, *, key: Key) -> FitState:
 
 @eqx.filter_jit(donate="all-except-first")
 def fit_epoch(
-    frozen: tuple[Rows, EnsembleConfig], state: FitState, key: Key
+    frozen: tuple[Rows, EnsembleConfig, AbstractModelTerm | None], state: FitState, key: Key
 ) -> tuple[FitState, Metrics]:
     """Pass over every member's bootstrap in a new order; then judge on the hold-out rows."""
-    rows, config = frozen
+    rows, config, term = frozen
     optimizer, steps = config.optimizer(len(rows.x)), config.steps(len(rows.x))
     drawn = jnp.tile(state.bootstrap, (1, config.passes(len(rows.x))))
     shuffled = jax.vmap(jr.permutation)(jr.split(key, config.members), drawn)
     taken = shuffled[:, : steps * config.batch]  # Fewer rows than a batch make short steps.
     batches = taken.reshape(config.members, steps, -1).swapaxes(0, 1)
 
-    def loss(members: GaussianNet, index: Int[Array, "members batch"]) -> Float[Array, ""]:
+    def loss(members: GaussianNet, index: Int[Array, "members batch"], at: Array) -> Array:
         one = lambda member, pick: member.loss(rows.x[pick], rows.y[pick], config.decays)  # noqa: E731
-        return jnp.sum(jax.vmap(one)(members, index))
+        fit = jnp.sum(jax.vmap(one)(members, index))
+        return fit if term is None else fit + term(members, key=jr.fold_in(key, at))
 
-    def step(carry: tuple, index: Int[Array, "members batch"]) -> tuple[tuple, Float[Array, ""]]:
+    def step(carry: tuple, batch: tuple[Array, Array]) -> tuple[tuple, Float[Array, ""]]:
         members, opt_state = carry
-        value, gradient = jax.value_and_grad(loss)(members, index)
+        value, gradient = jax.value_and_grad(loss)(members, *batch)
         change, opt_state = optimizer.update(gradient, opt_state)
         return (optax.apply_updates(members, change), opt_state), value
 
-    (members, opt_state), losses = jax.lax.scan(step, (state.members, state.opt_state), batches)
+    (members, opt_state), losses = jax.lax.scan(
+        step, (state.members, state.opt_state), (batches, jnp.arange(steps))
+    )
     error = holdout_error(members, rows)
     improved = error < 0.99 * state.best_error
     state = FitState(

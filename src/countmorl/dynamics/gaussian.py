@@ -45,6 +45,10 @@ class GaussianNet(eqx.Module):
             x = jax.nn.swish(x @ weight + bias)
         return x
 
+    def representation(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch hidden"]:
+        """Return the third hidden layer."""
+        return jax.nn.swish(self.trunk(x) @ self.weights[TRUNK] + self.biases[TRUNK])
+
     def head(
         self, hidden: Float[Array, "*batch hidden"]
     ) -> tuple[Float[Array, "*batch targets"], Float[Array, "*batch targets"]]:

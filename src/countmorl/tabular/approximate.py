@@ -181,7 +181,7 @@ def _fit_model(rows: Rows, inputs: Standardizer, config: EnsembleConfig, *, key:
     start_key, epoch_key = jr.split(key)
     state = model_fit.start(rows, config, key=start_key)
     for epoch in range(config.max_epochs):
-        state, _ = model_fit.fit_epoch((rows, config), state, jr.fold_in(epoch_key, epoch))
+        state, _ = model_fit.fit_epoch((rows, config, None), state, jr.fold_in(epoch_key, epoch))
         if int(state.stale) > config.patience:
             break
     return model_fit.finish(state, inputs, config.elites)

@@ -8,7 +8,9 @@ from typing import Any
 
 import jax.random as jr
 import numpy as np
+from jaxtyping import Array, Float
 
+from countmorl.agents.base import AbstractAgent
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import to_json
 from countmorl.counting.base import AbstractCounter
@@ -40,17 +42,36 @@ class Build(AbstractBuild):
     """Fits, or reads from the run, whatever an algorithm asks for."""
 
     def __init__(
-        self, algorithm: AbstractModelBased, dataset: Dataset, stages: Stages, seed: int
+        self,
+        algorithm: AbstractModelBased,
+        dataset: Dataset,
+        stages: Stages,
+        seed: int,
+        round_: int = 0,
+        before: AbstractAgent | None = None,
     ) -> None:
         self.algorithm, self.dataset, self.stages, self.seed = algorithm, dataset, stages, seed
-        self.model_stage = ModelStage(dataset, algorithm.model, seed)
+        self.model_stage = ModelStage(dataset, algorithm.model, seed, round_)
+        if before is not None:
+            self.model_stage.term = algorithm.model_term(before, dataset, self.model_stage.inputs)
         self.ensemble: Ensemble = stages.do(self.model_stage)
+
+    @property
+    def pairs(self) -> Float[Array, "rows inputs"]:
+        """The standardised pairs that the model was fitted on."""
+        return self.model_stage.rows.x
+
+    @property
+    def targets(self) -> Float[Array, "rows targets"]:
+        """What followed each pair: the change of the observation, and the reward."""
+        return self.model_stage.rows.y
 
     def imagination(self) -> Imagination:
         """The model a policy is trained in, with its pessimism."""
         config = self.algorithm
         model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
-        return Imagination(model, config.horizon, config.branches, config.imagined_rows)
+        sizes = (config.horizon, config.branches, config.imagined_rows)
+        return Imagination(model, *sizes, config.adversary(self))
 
     def termination(self) -> AbstractTermination:
         """The rule given, or the task's, or one learned from the flags of the data."""

@@ -7,6 +7,7 @@ import jax.random as jr
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
+from countmorl.algorithms.adversary import AbstractAdversary, World
 from countmorl.data.buffer import RingBuffer
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.types import Key, Metrics, Transition
@@ -21,6 +22,8 @@ class Imagination(eqx.Module):
     """Rollouts begun in one epoch (B)."""
     rows: int = eqx.field(static=True)
     """Rows of a batch that come from the model."""
+    adversary: AbstractAdversary | None = None
+    """What changes the model after each epoch."""
 
 
 class Frozen(eqx.Module):
@@ -37,13 +40,16 @@ class PolicyState(eqx.Module):
 
     agent: AbstractAgent
     buffer: RingBuffer | None
+    world: World | None = None
+    """The model's members, where an adversary changes them."""
 
 
 @eqx.filter_jit(donate="all-except-first")
 def epoch(frozen: Frozen, state: PolicyState, key: Key) -> tuple[PolicyState, Metrics]:
     """One rollout into the buffer, then `updates` steps of the agent on mixed batches.
 
-    The agent's metrics are averaged over the steps, the rollout's are given by step of it.
+    The agent's metrics are averaged over the steps, the rollout's are given by step of it. An
+    adversary, where there is one, then takes its steps.
     """
     rollout_key, update_key = jr.split(key)
     buffer, facts = imagine(frozen, state, key=rollout_key)
@@ -53,7 +59,18 @@ def epoch(frozen: Frozen, state: PolicyState, key: Key) -> tuple[PolicyState, Me
         return agent.update(mixed_batch(frozen, buffer, key=batch_key), key=learn_key)
 
     agent, metrics = jax.lax.scan(step, state.agent, jr.split(update_key, frozen.updates))
-    return PolicyState(agent, buffer), trees.mean(metrics) | facts
+    world, more = oppose(frozen, state, agent, key=jr.fold_in(key, 2))
+    return PolicyState(agent, buffer, world), trees.mean(metrics) | facts | more
+
+
+def oppose(
+    frozen: Frozen, state: PolicyState, agent: AbstractAgent, *, key: Key
+) -> tuple[World | None, Metrics]:
+    """Let the adversary change the model."""
+    plan = frozen.imagination
+    if plan is None or plan.adversary is None or state.world is None:
+        return None, {}
+    return plan.adversary.update(state.world, plan.model, agent, frozen.data.obs, key=key)
 
 
 def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer | None, Metrics]:
@@ -63,8 +80,9 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
         return None, {}
     start_key, roll_key = jr.split(key)
     rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
+    model = state.world.inside(plan.model) if state.world else plan.model
     steps, alive, facts = rollout(
-        plan.model, state.agent.act, frozen.data.obs[rows], plan.horizon, key=roll_key
+        model, state.agent.act, frozen.data.obs[rows], plan.horizon, key=roll_key
     )
     return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in facts.items()}
 

@@ -13,7 +13,7 @@ from countmorl.data.dataset import Dataset
 from countmorl.dynamics import fit as model_fit
 from countmorl.dynamics import termination_fit
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, FitState, Rows
+from countmorl.dynamics.fit import AbstractModelTerm, EnsembleConfig, FitState, Rows
 from countmorl.dynamics.termination import LearnedTermination
 from countmorl.dynamics.termination_fit import EndState
 from countmorl.training.stage import AbstractStage
@@ -23,11 +23,14 @@ from countmorl.types import Key, Metrics
 class ModelStage(AbstractStage[FitState, Ensemble]):
     """Fits the ensemble until no member improves any more."""
 
-    name = "model"
-    stream = 1
     shown = ("loss", "holdout")
+    term: AbstractModelTerm | None = None
+    """What a method adds to the members' loss."""
 
-    def __init__(self, dataset: Dataset, config: EnsembleConfig, seed: int) -> None:
+    def __init__(
+        self, dataset: Dataset, config: EnsembleConfig, seed: int, round_: int = 0
+    ) -> None:
+        self.name, self.stream = ("model", 1) if round_ == 0 else (f"model-{round_}", 100 + round_)
         self.config, self.epochs = config, config.max_epochs
         self.rows, self.inputs = model_fit.split_rows(dataset, config, seed)
         self.updates = config.steps(len(self.rows.x))
@@ -38,7 +41,7 @@ class ModelStage(AbstractStage[FitState, Ensemble]):
 
     def epoch(self, state: FitState, *, key: Key) -> tuple[FitState, Metrics]:
         """One pass over every member's bootstrap."""
-        return model_fit.fit_epoch((self.rows, self.config), state, key)
+        return model_fit.fit_epoch((self.rows, self.config, self.term), state, key)
 
     def judge(self, state: FitState, epoch: int) -> dict[str, Any]:
         """Mean error of the elites so far."""

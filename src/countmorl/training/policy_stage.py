@@ -7,7 +7,9 @@ import jax
 import numpy as np
 
 from countmorl.agents.base import AbstractAgent
+from countmorl.agents.sac import SAC, Imitator
 from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.data.buffer import RingBuffer
 from countmorl.data.dataset import Dataset
 from countmorl.envs.simulate import evaluate
@@ -22,7 +24,6 @@ from countmorl.types import Key, Metrics
 class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
     """Epochs of agent updates; an evaluation every few epochs where the task can be simulated."""
 
-    name = "policy"
     stream = 0
     shown = ("loss", "q", "return", "score")
 
@@ -34,9 +35,14 @@ class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
         info: dict[str, Any],
         imagination: Imagination | None = None,
         retain: int = 0,
+        clone: SAC | None = None,
+        name: str = "policy",
+        epochs: int | None = None,
     ) -> None:
+        self.name, self.clone = name, clone
         self.algorithm, self.dataset, self.options, self.info = algorithm, dataset, options, info
-        self.epochs, self.updates, self.retain = algorithm.epochs, algorithm.updates, retain
+        self.epochs = algorithm.epochs if epochs is None else epochs
+        self.updates, self.retain = algorithm.updates, retain
         self.frozen = Frozen(
             on_device(dataset.transitions(algorithm.rows)),
             algorithm.updates,
@@ -47,14 +53,19 @@ class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
 
     def init(self, *, key: Key) -> PolicyState:
         """Make the agent and an empty buffer."""
-        plan, buffer = self.frozen.imagination, None
+        plan, buffer, world = self.frozen.imagination, None, None
         if plan is not None:
             rows, sizes = (
                 plan.branches * plan.horizon,
                 (self.dataset.obs_dim, self.dataset.action_dim),
             )
             buffer = RingBuffer.empty(self.retain, rows, *sizes)
-        return PolicyState(self.algorithm.agent(self.dataset, key=key), buffer)
+            world = plan.adversary.start(plan.model) if plan.adversary else None
+        agent = self.algorithm.agent(self.dataset, key=key)
+        if self.clone is not None:
+            where = lambda a: (a.state.actor, a.state.averaged)  # noqa: E731
+            agent = eqx.tree_at(where, agent, (self.clone.state.actor,) * 2)
+        return PolicyState(agent, buffer, world)
 
     def epoch(self, state: PolicyState, *, key: Key) -> tuple[PolicyState, Metrics]:
         """Run the compiled epoch."""
@@ -90,3 +101,31 @@ class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
     def result(self, state: PolicyState) -> AbstractAgent:
         """Return the trained agent."""
         return state.agent
+
+
+class CloneStage(AbstractStage[PolicyState, SAC]):
+    """Epochs in which a policy only imitates the data, before it seeks values."""
+
+    name = "clone"
+    stream = 4
+
+    def __init__(self, algorithm: AbstractModelBased, dataset: Dataset) -> None:
+        self.algorithm, self.dataset = algorithm, dataset
+        self.epochs, self.updates = algorithm.clone_epochs, algorithm.updates
+        data = on_device(dataset.transitions("all"))
+        self.frozen = Frozen(data, algorithm.updates, algorithm.batch)
+
+    def init(self, *, key: Key) -> PolicyState:
+        """The policy's agent, as it starts."""
+        agent = self.algorithm.agent(self.dataset, key=key)
+        assert isinstance(agent, SAC)
+        return PolicyState(Imitator(agent), None)
+
+    def epoch(self, state: PolicyState, *, key: Key) -> tuple[PolicyState, Metrics]:
+        """Imitate."""
+        return epoch(self.frozen, state, key)
+
+    def result(self, state: PolicyState) -> SAC:
+        """Return the agent that has imitated."""
+        assert isinstance(state.agent, Imitator)
+        return state.agent.agent

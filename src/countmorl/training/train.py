@@ -20,7 +20,7 @@ from countmorl.runs import Run
 from countmorl.training.build import Build
 from countmorl.training.loop import Stages
 from countmorl.training.options import DataOptions, RunOptions
-from countmorl.training.policy_stage import PolicyStage
+from countmorl.training.policy_stage import CloneStage, PolicyStage
 
 PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy")
 
@@ -145,16 +145,42 @@ def _go(
         loggers = make_loggers(options.log, run.path, run.config)
         stages = Stages(run, options.seed, options.save_every, loggers, quiet)
         try:
-            imagination, retain = None, 0
-            if isinstance(algorithm, AbstractModelBased):
-                build = Build(algorithm, dataset, stages, run.config["model_seed"])
-                imagination, retain = build.imagination(), algorithm.retain
             info = _info(run, dataset)
-            stages.do(PolicyStage(algorithm, dataset, options, info, imagination, retain))
+            if isinstance(algorithm, AbstractModelBased):
+                _rounds(algorithm, dataset, options, info, stages)
+            else:
+                stages.do(PolicyStage(algorithm, dataset, options, info))
         finally:
             for logger in loggers:
                 logger.close()
     return run
+
+
+def _rounds(
+    algorithm: AbstractModelBased,
+    dataset: Dataset,
+    options: RunOptions,
+    info: dict[str, Any],
+    stages: Stages,
+) -> None:
+    """Fit a model, train a policy in it; some methods do so twice."""
+    clone = stages.do(CloneStage(algorithm, dataset)) if algorithm.clone_epochs else None
+    agent, seed = None, stages.run.config["model_seed"]
+    for round_ in range(algorithm.rounds):
+        build = Build(algorithm, dataset, stages, seed, round_, agent)
+        last = round_ == algorithm.rounds - 1
+        stage = PolicyStage(
+            algorithm,
+            dataset,
+            options,
+            info,
+            build.imagination(),
+            algorithm.retain,
+            clone,
+            name="policy" if last else f"policy-{round_}",
+            epochs=algorithm.policy_epochs(round_),
+        )
+        agent = stages.do(stage)
 
 
 def _info(run: Run, dataset: Dataset) -> dict[str, Any]:

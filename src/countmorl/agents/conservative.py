@@ -1,0 +1,103 @@
+"""The conservative term of CQL and COMBO: lower values off the data, raise them on it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from countmorl.agents.sac import SAC, AbstractCriticTerm, q_values
+from countmorl.errors import ConfigError
+from countmorl.nets import MLP
+from countmorl.types import Key, Metrics, Transition
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConservativeConfig:
+    """How strongly values are lowered off the data."""
+
+    weight: float = 5.0
+    """Weight of the term (w in CQL, beta in COMBO)."""
+    temperature: float = 1.0
+    """Temperature of the soft maximum over actions (T)."""
+    actions: int = 10
+    """Actions drawn of each kind: uniform, the policy's at s, the policy's at s'."""
+    threshold: float | None = None
+    """Hold the gap between soft maximum and data at this value by a learned multiplier
+    (Lagrange); default: a fixed weight."""
+    threshold_rate: float = 3e-4
+    """Step size of the multiplier's logarithm."""
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "temperature", "threshold_rate"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ConfigError(f"`conservative.{name}` must be a number of at least 0.")
+        if self.actions < 1 or self.temperature == 0:
+            raise ConfigError("`conservative.actions` and `.temperature` must be above 0.")
+
+
+class Conservative(AbstractCriticTerm):
+    """w [ T mean_s logsumexp_j(q_j / T) - mean_data Q(s, a) ], for each critic.
+
+    j runs over 3 x `actions` values, each Q(s, a_j) minus the log-density its action was drawn
+    with: uniform actions, actions of the policy at s, and actions of the policy at s', all three
+    judged at s. The densities are constants, so the term moves the critics alone.
+    """
+
+    log_multiplier: Float[Array, ""]
+    config: ConservativeConfig = eqx.field(static=True)
+    pushed_up: int | None = eqx.field(static=True)
+    """Rows at the front of a batch that are real, and whose values are raised; None for all."""
+    pushed_down_from: int = eqx.field(static=True)
+    """First row of a batch at whose state values are lowered."""
+
+    @classmethod
+    def make(
+        cls, config: ConservativeConfig, *, pushed_up: int | None = None, pushed_down_from: int = 0
+    ) -> "Conservative":
+        """Begin with a multiplier of 1."""
+        return cls(jnp.zeros(()), config, pushed_up, pushed_down_from)
+
+    def __call__(
+        self, critics: MLP, agent: SAC, batch: Transition, *, key: Key
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """The term, summed over the critics."""
+        config = self.config
+        lowered = jax.tree.map(lambda leaf: leaf[self.pushed_down_from :], batch)
+        real = jax.tree.map(lambda leaf: leaf[: self.pushed_up], batch)
+        values = self.off_data(critics, agent, lowered, key=key)
+        scaled = jax.nn.logsumexp(values / config.temperature, axis=0)
+        high = config.temperature * scaled.mean(axis=-1)
+        on_data = q_values(critics, real.obs, real.action).mean(axis=-1)
+        gap = config.weight * (high - on_data)
+        facts = {"conservative_gap": gap.mean()}
+        if config.threshold is None:
+            return gap.sum(), facts
+        multiplier = jnp.clip(jnp.exp(self.log_multiplier), 0.0, 1e6)
+        return multiplier * jnp.sum(gap - config.threshold), facts | {"multiplier": multiplier}
+
+    def off_data(
+        self, critics: MLP, agent: SAC, batch: Transition, *, key: Key
+    ) -> Float[Array, "actions critics batch"]:
+        """Q(s, a_j) - log density(a_j), for all three kinds of actions."""
+        uniform_key, here_key, next_key = jr.split(key, 3)
+        shape = (self.config.actions, *batch.action.shape)
+        uniform = jr.uniform(uniform_key, shape, minval=-1.0, maxval=1.0)
+        density = jnp.full(shape[:2], shape[-1] * jnp.log(0.5))
+        drawn = [(uniform, density)]
+        for obs, kind_key in ((batch.obs, here_key), (batch.next_obs, next_key)):
+            repeated = jnp.broadcast_to(obs, (self.config.actions, *obs.shape))
+            drawn.append(agent.distribution(agent.state.actor, repeated).sample(key=kind_key))
+        action, log_density = (jnp.concatenate(parts) for parts in zip(*drawn, strict=True))
+        obs = jnp.broadcast_to(batch.obs, (len(action), *batch.obs.shape))
+        return q_values(critics, obs, action).swapaxes(0, 1) - log_density[:, None]
+
+    def learned(self, facts: Metrics) -> Self:
+        """Raise the multiplier while the gap is above the threshold."""
+        if self.config.threshold is None:
+            return self
+        step = self.config.threshold_rate * (facts["conservative_gap"] - self.config.threshold)
+        return eqx.tree_at(lambda term: term.log_multiplier, self, self.log_multiplier + step)

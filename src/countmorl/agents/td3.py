@@ -1,0 +1,163 @@
+"""TD3 (Fujimoto et al., 2018) with a pull towards the data's actions (TD3+BC)."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import optax
+from jaxtyping import Array, Float
+
+from countmorl import trees
+from countmorl.agents.base import AbstractAgent
+from countmorl.agents.sac import adam, q_values
+from countmorl.data.standardizer import Standardizer
+from countmorl.errors import ConfigError
+from countmorl.nets import MLP
+from countmorl.types import Key, Metrics, Transition
+
+
+@dataclass(frozen=True, kw_only=True)
+class TD3Config:
+    """The policy's learner."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of each hidden layer of actor and critics."""
+    discount: float = 0.99
+    """Weight of the next step's value (gamma)."""
+    actor_rate: float = 3e-4
+    """Step size of Adam for the actor."""
+    critic_rate: float = 3e-4
+    """Step size of Adam for the critics."""
+    polyak: float = 0.005
+    """Share of the networks that their targets take on at each actor step (tau)."""
+    noise: float = 0.2
+    """Deviation of the noise on the target policy's action."""
+    noise_clip: float = 0.5
+    """Largest size of that noise."""
+    delay: int = 2
+    """Critic steps for each step of the actor and the targets."""
+
+    def __post_init__(self) -> None:
+        if self.delay < 1 or not 0 <= self.discount < 1 or not 0 < self.polyak <= 1:
+            raise ConfigError(
+                "`delay` must be at least 1, `discount` in [0, 1), `polyak` in (0, 1]; got "
+                f"{self.delay}, {self.discount:g}, {self.polyak:g}."
+            )
+
+
+class TD3State(eqx.Module):
+    """Networks, their targets, and optimisers."""
+
+    actor: MLP
+    critics: MLP
+    actor_target: MLP
+    critic_targets: MLP
+    actor_opt: optax.OptState
+    critic_opt: optax.OptState
+    step: Array
+
+
+class TD3BC(AbstractAgent):
+    """Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) min_j Q'_j(s', clip(pi'(s') + noise)).
+
+    Actor: -lambda mean Q_1(s, pi(s)) + mean (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))|.
+    """
+
+    state: TD3State
+    standardizer: Standardizer
+    config: TD3Config = eqx.field(static=True)
+    alpha: float = eqx.field(static=True)
+
+    @classmethod
+    def make(
+        cls,
+        config: TD3Config,
+        standardizer: Standardizer,
+        obs_dim: int,
+        action_dim: int,
+        *,
+        alpha: float,
+        key: Key,
+    ) -> "TD3BC":
+        """Start with random networks."""
+        actor_key, critic_key = jr.split(key)
+        actor = MLP.make((obs_dim, *config.hidden, action_dim), key=actor_key)
+        sizes = (obs_dim + action_dim, *config.hidden, 1)
+        critics = jax.vmap(lambda k: MLP.make(sizes, key=k))(jr.split(critic_key))
+        state = TD3State(
+            actor=actor,
+            critics=critics,
+            actor_target=jax.tree.map(jnp.copy, actor),
+            critic_targets=jax.tree.map(jnp.copy, critics),
+            actor_opt=optax.adam(config.actor_rate).init(actor),  # type: ignore[arg-type]
+            critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
+            step=jnp.zeros((), jnp.int32),
+        )
+        return cls(state, standardizer, config, alpha)
+
+    def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
+        """Critics at every step; actor and all targets at every `delay`-th."""
+        batch = batch._replace(
+            obs=self.standardizer(batch.obs), next_obs=self.standardizer(batch.next_obs)
+        )
+        old, y = self.state, self.backup(batch, key=key)
+
+        def critic_loss(critics: MLP) -> tuple[Array, Array]:
+            q = q_values(critics, batch.obs, batch.action)
+            return jnp.sum(jnp.mean(jnp.square(q - y), axis=1)), q.mean()
+
+        (loss, q), gradient = jax.value_and_grad(critic_loss, has_aux=True)(old.critics)
+        critics, critic_opt = adam(self.config.critic_rate, gradient, old.critic_opt, old.critics)
+        state = eqx.tree_at(
+            lambda s: (s.critics, s.critic_opt, s.step), old, (critics, critic_opt, old.step + 1)
+        )
+        due = state.step % self.config.delay == 0
+        state = jax.lax.cond(due, lambda s: self._improve(s, batch), lambda s: s, state)
+        new = eqx.tree_at(lambda agent: agent.state, self, state)
+        return new, {"critic_loss": loss, "q": q}
+
+    def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:
+        """The critics' target y, for standardised observations."""
+        noise = self.config.noise * jr.normal(key, batch.action.shape)
+        noise = jnp.clip(noise, -self.config.noise_clip, self.config.noise_clip)
+        target = jnp.tanh(self.state.actor_target(batch.next_obs))
+        action = jnp.clip(target + noise, -1.0, 1.0)
+        value = q_values(self.state.critic_targets, batch.next_obs, action).min(axis=0)
+        return batch.reward + self.config.discount * jnp.where(batch.terminated, 0.0, value)
+
+    def actor_loss(self, actor: MLP, critics: MLP, batch: Transition) -> Float[Array, ""]:
+        """The actor's loss, for standardised observations."""
+        action = jnp.tanh(actor(batch.obs))
+        q = q_values(critics, batch.obs, action)[0]
+        weight = jax.lax.stop_gradient(self.alpha / jnp.mean(jnp.abs(q)))
+        return -weight * q.mean() + jnp.mean(jnp.square(action - batch.action))
+
+    def _improve(self, state: TD3State, batch: Transition) -> TD3State:
+        gradient = jax.grad(self.actor_loss)(state.actor, state.critics, batch)
+        actor, actor_opt = adam(self.config.actor_rate, gradient, state.actor_opt, state.actor)
+        return TD3State(
+            actor=actor,
+            critics=state.critics,
+            actor_target=trees.polyak(state.actor_target, actor, self.config.polyak),
+            critic_targets=trees.polyak(state.critic_targets, state.critics, self.config.polyak),
+            actor_opt=actor_opt,
+            critic_opt=state.critic_opt,
+            step=state.step,
+        )
+
+    def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
+        """Return the policy's action; there is nothing to sample."""
+        return jnp.tanh(self.state.actor(self.standardizer(obs)))
+
+    def network(self) -> dict[str, Any]:
+        """The actor, on standardised observations."""
+        return {
+            "weights": self.state.actor.weights,
+            "biases": self.state.actor.biases,
+            "head": "tanh",
+            "obs_mean": self.standardizer.mean,
+            "obs_std": self.standardizer.std,
+        }

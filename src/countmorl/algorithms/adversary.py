@@ -1,0 +1,144 @@
+"""RAMBO's adversary: model steps against the policy's value, held near the data."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import optax
+from jaxtyping import Array, Float
+
+from countmorl import trees
+from countmorl.agents.base import AbstractAgent
+from countmorl.agents.sac import SAC, adam, q_values
+from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.rollouts import PenalizedModel
+from countmorl.types import Key, Metrics
+
+
+class World(eqx.Module):
+    """A model that changes while the policy learns: its members and their optimiser."""
+
+    members: GaussianNet
+    opt_state: optax.OptState
+
+    def inside(self, model: PenalizedModel) -> PenalizedModel:
+        """The same model with these members."""
+        return eqx.tree_at(lambda m: m.ensemble.members, model, self.members)
+
+
+class AbstractAdversary(eqx.Module):
+    """Changes the model once an epoch, after the policy's updates."""
+
+    @abstractmethod
+    def start(self, model: PenalizedModel) -> World:
+        """The world before the first epoch."""
+
+    @abstractmethod
+    def update(
+        self, world: World, model: PenalizedModel, agent: Any, obs: Array, *, key: Key
+    ) -> tuple[World, Metrics]:
+        """Go on by one epoch; `obs` are the logged observations that rollouts begin from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdversaryConfig:
+    """How the model is turned against the policy."""
+
+    weight: float = 3e-4
+    """Weight of the adversarial part (lambda); 0 leaves the model as it was fitted."""
+    rate: float = 3e-4
+    """Step size of Adam."""
+    steps: int = 1000
+    """Model steps in one epoch."""
+    batch: int = 256
+    """Rows of one step: imagined ones, and for each member its own real ones."""
+
+
+class Adversary(AbstractAdversary):
+    """Minimise sum_i NLL_i(data) + lambda mean[ A log p(s', r | s, a) ] over imagined steps.
+
+    p is the elites' equal mixture; A = r + gamma (1 - d) min Q(s', mean pi(s')) - min Q(s, a),
+    standardised over the batch. Samples and A are constants; every member fits the data.
+    """
+
+    x: Float[Array, "rows inputs"]
+    y: Float[Array, "rows targets"]
+    config: AdversaryConfig = eqx.field(static=True)
+    decays: tuple[float, ...] = eqx.field(static=True)
+    horizon: int = eqx.field(static=True)
+
+    def start(self, model: PenalizedModel) -> World:
+        """The fitted members with a fresh optimiser."""
+        members = jax.tree.map(jnp.copy, model.ensemble.members)
+        return World(members, optax.adam(self.config.rate).init(members))  # type: ignore[arg-type]
+
+    def update(
+        self, world: World, model: PenalizedModel, agent: AbstractAgent, obs: Array, *, key: Key
+    ) -> tuple[World, Metrics]:
+        """Roll `horizon` steps from logged states, again and again; one model step at each."""
+        assert isinstance(agent, SAC)
+
+        def step(carry: tuple[World, Array], at: tuple[Array, Key]) -> tuple[Any, Metrics]:
+            world, here = carry
+            index, step_key = at
+            start_key, act_key, model_key, data_key = jr.split(step_key, 4)
+            fresh = obs[jr.randint(start_key, (self.config.batch,), 0, len(obs))]
+            here = jnp.where(index % self.horizon == 0, fresh, here)
+            now = world.inside(model)
+            lived, _ = now.step(here, agent.act(here, key=act_key), key=model_key)
+            drawn = jnp.concatenate([lived.next_obs - here, lived.reward[:, None]], axis=1)
+            pair = now.ensemble.standardize(here, lived.action)
+            gain = advantage(agent, lived)
+            pick = jr.randint(
+                data_key, (len(now.ensemble.holdout_error), len(here)), 0, len(self.x)
+            )
+
+            def loss(members: GaussianNet) -> tuple[Array, Metrics]:
+                fit = jax.vmap(lambda m, p: m.loss(self.x[p], self.y[p], self.decays))(
+                    members, pick
+                )
+                chosen = trees.take(members, now.ensemble.elites)
+                likely = mixture_log_prob(chosen, pair, drawn)
+                against = jnp.mean(gain * likely)
+                facts = {"model_loss": fit.mean(), "adversary": against}
+                return fit.sum() + self.config.weight * against, facts
+
+            gradient, facts = jax.grad(loss, has_aux=True)(world.members)
+            change = adam(self.config.rate, gradient, world.opt_state, world.members)
+            after = jnp.where(jnp.isfinite(lived.next_obs), lived.next_obs, here)
+            return (World(*change), after), facts
+
+        keys = jr.split(key, self.config.steps)
+        first = jnp.zeros((self.config.batch, obs.shape[1]))
+        (world, _), facts = jax.lax.scan(step, (world, first), (jnp.arange(len(keys)), keys))
+        return world, trees.mean(facts)
+
+
+def advantage(agent: SAC, lived: Any) -> Float[Array, " batch"]:
+    """How much better the imagined steps were than the critics thought; standardised."""
+    critics, actor = agent.state.critics, agent.state.actor
+    action = agent.distribution(actor, lived.next_obs).mode()
+    after = q_values(critics, lived.next_obs, action).min(axis=0)
+    target = lived.reward + agent.config.discount * jnp.where(lived.terminated, 0.0, after)
+    gain = target - q_values(critics, lived.obs, lived.action).min(axis=0)
+    return (gain - gain.mean()) / (gain.std() + 1e-6)
+
+
+def mixture_log_prob(
+    members: GaussianNet,
+    pair: Float[Array, "batch inputs"],
+    drawn: Float[Array, "batch targets"],
+) -> Float[Array, " batch"]:
+    """log (1/K) sum_k N(drawn; mu_k, sigma_k), jointly over all targets."""
+
+    def one(member: GaussianNet) -> Float[Array, " batch"]:
+        mean, log_var = member.head(member.trunk(pair))
+        square = jnp.square(drawn - mean) * jnp.exp(-log_var)
+        return -0.5 * jnp.sum(square + log_var + jnp.log(2 * jnp.pi), axis=-1)
+
+    each = jax.vmap(one)(members)
+    return jax.nn.logsumexp(each, axis=0) - jnp.log(float(len(each)))

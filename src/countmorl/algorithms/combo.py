@@ -1,0 +1,42 @@
+"""COMBO (Yu et al., NeurIPS 2021): lower the values of imagined pairs, not their rewards.
+
+Critics: (Q - y)^2 on real and imagined rows, plus beta [ soft maximum of Q over actions at
+imagined (and real) states - mean of Q on real pairs ]. No reward is lowered.
+
+Differences from the paper: the term is CQL(H)'s with a policy and uniform actions, as in all public
+code. From OfflineRL-Kit: the soft maximum runs over all 30 actions, not over three at a time. From
+d3rlpy: rollouts end at terminal states, and only elites are rolled out.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from countmorl.agents.conservative import Conservative, ConservativeConfig
+from countmorl.agents.sac import SACConfig
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.data.dataset import Dataset
+from countmorl.pessimism import NoPessimism
+
+
+@dataclass(frozen=True, kw_only=True)
+class COMBO(AbstractModelBased):
+    """COMBO: SAC in a learned model, values lowered off the data."""
+
+    real_share: float = 0.5
+    """Share of real rows in a batch (f)."""
+    states: Literal["mix", "model"] = "mix"
+    """Where values are lowered: at all states of a batch, or at the imagined ones alone."""
+    conservative: ConservativeConfig = field(default_factory=lambda: ConservativeConfig(weight=0.5))
+    """The term that lowers them."""
+    sac: SACConfig = field(default_factory=lambda: replace(SACConfig(), entropy_backup=False))
+    """The policy's learner."""
+
+    def critic_term(self, dataset: Dataset) -> Conservative:
+        """Raise real rows only; lower at the chosen states."""
+        real = self.batch - self.imagined_rows
+        first = real if self.states == "model" else 0
+        return Conservative.make(self.conservative, pushed_up=real, pushed_down_from=first)
+
+    def pessimism(self, build: AbstractBuild) -> NoPessimism:
+        """The model's rewards stay as they are."""
+        return NoPessimism()

@@ -1,0 +1,36 @@
+"""CQL(H) (Kumar et al., NeurIPS 2020): values low wherever the data say nothing; no model.
+
+Critics: (Q - y)^2 + w [ soft maximum of Q(s, .) over 30 actions - Q(s, a) of the data ], with
+y = r + gamma (1 - d) min Q'(s', a'), without entropy. The actor is SAC's; for the first
+`warm_start` updates it imitates the data, as in the authors' code.
+
+Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
+gives theirs), normalised critics and a falling actor rate as in all our SAC. From OfflineRL-Kit:
+the soft maximum runs over all 30 actions.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from countmorl.agents.conservative import Conservative, ConservativeConfig
+from countmorl.agents.sac import SAC, SACConfig
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.data.dataset import Dataset
+from countmorl.types import Key
+
+
+@dataclass(frozen=True, kw_only=True)
+class CQL(AbstractAlgorithm):
+    """CQL: SAC on the data alone, values lowered off it."""
+
+    epochs: int = 300
+    """Epochs of training; metrics are written after each."""
+    conservative: ConservativeConfig = field(default_factory=ConservativeConfig)
+    """The term that lowers values."""
+    sac: SACConfig = field(default_factory=lambda: replace(SACConfig(), entropy_backup=False))
+    """The policy's learner."""
+
+    def agent(self, dataset: Dataset, *, key: Key) -> SAC:
+        """Soft actor-critic with the conservative term on every row."""
+        sizes, updates = (dataset.obs_dim, dataset.action_dim), self.epochs * self.updates
+        term = Conservative.make(self.conservative)
+        return SAC.make(self.sac, *sizes, updates=updates, term=term, key=key)

@@ -1,0 +1,33 @@
+"""MOPO (Yu et al., NeurIPS 2020): lower the model's rewards where the model is uncertain.
+
+r~(s, a) = r(s, a) - lambda max_i |sigma_i(s, a)|_2: the largest norm, over all members, of the
+predicted deviations of next observation and reward; SAC on rollouts with that reward.
+
+Differences from the authors' code: rollouts end at terminal states of the task alone (they do so
+too), the elite is drawn anew for every row and step, and the SAC is the one all methods share.
+"""
+
+from dataclasses import dataclass
+
+from countmorl.algorithms.base import at_least
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.pessimism import StdPenalty, Uncertainty
+
+
+@dataclass(frozen=True, kw_only=True)
+class MOPO(AbstractModelBased):
+    """MOPO: SAC in a learned model, rewards lowered where the model is uncertain."""
+
+    weight: float = 1.0
+    """Weight of the uncertainty (lambda)."""
+    uncertainty: Uncertainty = "max_std"
+    """max_std: the largest predicted deviation (the paper's). mean_spread: the farthest member
+    from the members' mean. ensemble_std: the members' deviation, over all outputs."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, weight=0)
+
+    def pessimism(self, build: AbstractBuild) -> StdPenalty:
+        """Penalise by the members' predicted deviations."""
+        return StdPenalty(self.weight, self.uncertainty)

@@ -1,0 +1,56 @@
+"""MOReL (Kidambi et al., NeurIPS 2020): stop where the members disagree.
+
+disc(s, a) = max_{i, j} |f_i(s, a) - f_j(s, a)|_2. A pair with disc above a threshold is unknown:
+the rollout ends there, terminally, and pays `penalty`. The threshold is the data's own largest
+disc, divided by `coefficient`.
+
+Differences from the paper: the planner is SAC on short rollouts from all logged states, not natural
+policy gradient on long ones from first states; members are Gaussian and bootstrapped; the reward is
+learned. From the authors' code: the end is terminal and costs `penalty` (their flag is never set
+and their cost is 0). From unifloral: members are compared on the same pair.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from countmorl.algorithms.base import at_least, positive
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.pessimism import HaltUnknown, disagreement
+
+CHUNK = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class MOReL(AbstractModelBased):
+    """MOReL: SAC in a learned model that ends where its members disagree."""
+
+    coefficient: float = 3.0
+    """What the data's largest disagreement is divided by to give the threshold; higher halts
+    earlier."""
+    penalty: float = 30.0
+    """What an unknown pair costs (kappa)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive(self, "coefficient")
+        at_least(self, penalty=0)
+
+    def pessimism(self, build: AbstractBuild) -> HaltUnknown:
+        """Find the threshold, halt beyond it."""
+        largest = _largest(build.ensemble, build.pairs)
+        return HaltUnknown(largest / self.coefficient, self.penalty)
+
+
+@eqx.filter_jit
+def _largest(ensemble: Ensemble, pairs: Float[Array, "rows inputs"]) -> Float[Array, ""]:
+    """The largest disagreement on the data, in pieces that fit in memory."""
+    chunk = min(CHUNK, len(pairs))
+    whole = len(pairs) // chunk * chunk
+    pieces = pairs[:whole].reshape(-1, chunk, pairs.shape[1])
+    each = jax.lax.map(lambda piece: disagreement(ensemble, piece).max(), pieces)
+    return jnp.maximum(each.max(), disagreement(ensemble, pairs[-chunk:]).max())

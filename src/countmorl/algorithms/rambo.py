@@ -1,0 +1,39 @@
+"""RAMBO (Rigter et al., NeurIPS 2022): train the policy against a model that works against it.
+
+After each epoch of SAC the model takes steps that lower the policy's value while it stays likely on
+the data: NLL(data) + lambda mean[ A log p(s', r | s, a) ] on imagined steps (see `adversary`). The
+policy begins as a clone of the behaviour. With lambda = 0 the model makes no step.
+
+Differences from the authors' code: observations are standardised inside the model only, not for
+the policy; imagined branches of the adversary end at terminal states with the rollout they are in;
+elites are drawn anew for each row; log p is a logsumexp in single precision.
+"""
+
+from dataclasses import dataclass, field
+
+from countmorl.algorithms.adversary import Adversary, AdversaryConfig
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.pessimism import NoPessimism
+
+
+@dataclass(frozen=True, kw_only=True)
+class RAMBO(AbstractModelBased):
+    """RAMBO: SAC in a learned model that is turned against the policy."""
+
+    real_share: float = 0.5
+    """Share of real rows in a batch."""
+    clone_epochs: int = 20
+    """Epochs in which the policy first imitates the data."""
+    adversary_config: AdversaryConfig = field(default_factory=AdversaryConfig)
+    """How the model is turned against the policy."""
+
+    def pessimism(self, build: AbstractBuild) -> NoPessimism:
+        """No reward is lowered."""
+        return NoPessimism()
+
+    def adversary(self, build: AbstractBuild) -> Adversary | None:
+        """Model steps on the data it was fitted on."""
+        if self.adversary_config.weight == 0:
+            return None
+        parts = (self.adversary_config, self.model.decays, self.horizon)
+        return Adversary(build.pairs, build.targets, *parts)

@@ -1,0 +1,35 @@
+"""TD3+BC (Fujimoto and Gu, NeurIPS 2021): TD3 with a pull towards the data's actions.
+
+Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))| over the batch;
+observations standardised (deviation + 1e-3). No difference from the authors' code is known to us.
+"""
+
+from dataclasses import dataclass, field
+
+from countmorl.agents.td3 import TD3BC, TD3Config
+from countmorl.algorithms.base import AbstractAlgorithm, at_least
+from countmorl.data.dataset import Dataset
+from countmorl.data.standardizer import Standardizer
+from countmorl.types import Key
+
+
+@dataclass(frozen=True, kw_only=True)
+class TD3PlusBC(AbstractAlgorithm):
+    """TD3+BC: TD3 on the data alone, its actor pulled towards the logged actions."""
+
+    epochs: int = 300
+    """Epochs of training; metrics are written after each."""
+    alpha: float = 2.5
+    """Weight of the values against imitation (alpha)."""
+    td3: TD3Config = field(default_factory=TD3Config)
+    """The policy's learner."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, alpha=0)
+
+    def agent(self, dataset: Dataset, *, key: Key) -> TD3BC:
+        """TD3 on standardised observations."""
+        standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
+        sizes = (dataset.obs_dim, dataset.action_dim)
+        return TD3BC.make(self.td3, standardizer, *sizes, alpha=self.alpha, key=key)
