@@ -36,6 +36,8 @@ def layer_sizes(hidden: tuple[int, ...]) -> None:
 class AbstractAlgorithm(ABC):
     """What all algorithms share: how long and on how much they learn."""
 
+    paper: ClassVar[str]
+    """Who proposed it, where and when."""
     rows: ClassVar[Rows] = "critic"
     """Which rows of a dataset are good for this algorithm."""
 

@@ -24,6 +24,7 @@ from countmorl.types import Key
 class BC(AbstractAlgorithm):
     """Behaviour cloning: imitate the logged actions."""
 
+    paper: ClassVar[str] = "Pomerleau, NeurIPS 1988"
     rows: ClassVar[Rows] = "all"
 
     epochs: int = 50

@@ -9,7 +9,7 @@ d3rlpy: rollouts end at terminal states, and only elites are rolled out.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SACConfig
@@ -21,6 +21,8 @@ from countmorl.pessimism import NoPessimism
 @dataclass(frozen=True, kw_only=True)
 class COMBO(AbstractModelBased):
     """COMBO: SAC in a learned model, values lowered off the data."""
+
+    paper: ClassVar[str] = "Yu et al., NeurIPS 2021"
 
     real_share: float = 0.5
     """Share of real rows in a batch (f)."""

@@ -12,6 +12,7 @@ pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` ha
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from countmorl.algorithms.base import at_least
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
@@ -23,6 +24,8 @@ from countmorl.pessimism import CountPenalty
 @dataclass(frozen=True, kw_only=True)
 class CountMORL(AbstractModelBased):
     """Count-MORL: SAC in a learned model, rewards lowered where the data are few."""
+
+    paper: ClassVar[str] = "Kim and Oh, ICML 2023"
 
     beta: float = 1.0
     """What a pair that was never seen costs (beta)."""

@@ -10,6 +10,7 @@ the soft maximum runs over all 30 actions.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SAC, SACConfig
@@ -21,6 +22,8 @@ from countmorl.types import Key
 @dataclass(frozen=True, kw_only=True)
 class CQL(AbstractAlgorithm):
     """CQL: SAC on the data alone, values lowered off it."""
+
+    paper: ClassVar[str] = "Kumar et al., NeurIPS 2020"
 
     epochs: int = 300
     """Epochs of training; metrics are written after each."""

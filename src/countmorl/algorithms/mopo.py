@@ -8,6 +8,7 @@ too), the elite is drawn anew for every row and step, and the SAC is the one all
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from countmorl.algorithms.base import at_least
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
@@ -17,6 +18,8 @@ from countmorl.pessimism import StdPenalty, Uncertainty
 @dataclass(frozen=True, kw_only=True)
 class MOPO(AbstractModelBased):
     """MOPO: SAC in a learned model, rewards lowered where the model is uncertain."""
+
+    paper: ClassVar[str] = "Yu et al., NeurIPS 2020"
 
     weight: float = 1.0
     """Weight of the uncertainty (lambda)."""

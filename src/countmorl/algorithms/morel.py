@@ -11,6 +11,7 @@ and their cost is 0). From unifloral: members are compared on the same pair.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -28,6 +29,8 @@ CHUNK = 10_000
 @dataclass(frozen=True, kw_only=True)
 class MOReL(AbstractModelBased):
     """MOReL: SAC in a learned model that ends where its members disagree."""
+
+    paper: ClassVar[str] = "Kidambi et al., NeurIPS 2020"
 
     coefficient: float = 3.0
     """What the data's largest disagreement is divided by to give the threshold; higher halts

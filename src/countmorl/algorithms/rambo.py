@@ -10,6 +10,7 @@ elites are drawn anew for each row; log p is a logsumexp in single precision.
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
@@ -19,6 +20,8 @@ from countmorl.pessimism import NoPessimism
 @dataclass(frozen=True, kw_only=True)
 class RAMBO(AbstractModelBased):
     """RAMBO: SAC in a learned model that is turned against the policy."""
+
+    paper: ClassVar[str] = "Rigter et al., NeurIPS 2022"
 
     real_share: float = 0.5
     """Share of real rows in a batch."""

@@ -36,6 +36,7 @@ from countmorl.types import Key, Transition
 class RepBSDE(AbstractModelBased):
     """RepB-SDE: SAC in a model whose features are balanced between data and policy."""
 
+    paper: ClassVar[str] = "Lee et al., ICLR 2021"
     rounds: ClassVar[int] = 2
 
     first_epochs: int = 50

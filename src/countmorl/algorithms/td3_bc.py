@@ -5,6 +5,7 @@ observations standardised (deviation + 1e-3). No difference from the authors' co
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from countmorl.agents.td3 import TD3BC, TD3Config
 from countmorl.algorithms.base import AbstractAlgorithm, at_least
@@ -16,6 +17,8 @@ from countmorl.types import Key
 @dataclass(frozen=True, kw_only=True)
 class TD3PlusBC(AbstractAlgorithm):
     """TD3+BC: TD3 on the data alone, its actor pulled towards the logged actions."""
+
+    paper: ClassVar[str] = "Fujimoto and Gu, NeurIPS 2021"
 
     epochs: int = 300
     """Epochs of training; metrics are written after each."""

@@ -83,8 +83,8 @@ def _commands(group: str, arguments: list[str]) -> dict[str, Callable[..., int]]
         from countmorl.cli import tabular, train
 
         return {**train.commands(arguments), **tabular.TRAIN}
-    from countmorl.cli import data, gridworld, gridworld_counts, runs, tabular, train
+    from countmorl.cli import algorithms, data, gridworld, gridworld_counts, runs, tabular, train
 
     grids = gridworld_counts.COMMANDS | gridworld.COMMANDS
-    parts = (tabular.COMMANDS, grids, runs.COMMANDS, data.COMMANDS)
+    parts = (algorithms.COMMANDS, tabular.COMMANDS, grids, runs.COMMANDS, data.COMMANDS)
     return train.commands([]) | {name: run for part in parts for name, run in part.items()}

@@ -1,0 +1,42 @@
+"""`countmorl algorithms`: what can be trained."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from countmorl.algorithms import ALGORITHMS
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.model_based import AbstractModelBased
+from countmorl.cli.output import print_json, print_table
+
+
+def algorithms(json: bool = False) -> int:
+    """List the algorithms: what each does, whose it is, how long its file is.
+
+    Args:
+        json: Print JSON.
+    """
+    rows = [{"name": name} | about(algorithm) for name, algorithm in ALGORITHMS.items()]
+    if json:
+        print_json(rows)
+        return 0
+    columns = ("name", "idea", "paper", "model", "lines")
+    print_table(columns, ([str(row[column]) for column in columns] for row in rows))
+    print(
+        "countmorl train NAME DATA trains one; countmorl train NAME --help explains its settings."
+    )
+    return 0
+
+
+def about(algorithm: type[AbstractAlgorithm]) -> dict[str, str | int]:
+    """Describe one algorithm."""
+    return {
+        "idea": (algorithm.__doc__ or "").splitlines()[0].split(": ", 1)[1],
+        "paper": algorithm.paper,
+        "model": "yes" if issubclass(algorithm, AbstractModelBased) else "no",
+        "lines": len(inspect.getsource(inspect.getmodule(algorithm) or algorithm).splitlines()),
+    }
+
+
+COMMANDS: dict[str, Callable[..., int]] = {"algorithms": algorithms}
