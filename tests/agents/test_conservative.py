@@ -1,0 +1,159 @@
+"""The conservative term against NumPy, and its traps."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from countmorl.agents.conservative import Conservative, ConservativeConfig
+from countmorl.agents.sac import SAC, SACConfig, q_values
+from countmorl.algorithms.combo import COMBO
+from countmorl.errors import ConfigError
+from countmorl.types import Transition
+
+ROWS, REAL = 6, 4
+
+
+@eqx.filter_jit
+def agent(term=None):
+    config = SACConfig(hidden=(8, 8), entropy_backup=False)
+    return SAC.make(config, 3, 2, updates=100, term=term, key=jr.key(0))
+
+
+@eqx.filter_jit
+def batch():
+    k = jr.split(jr.key(1), 4)
+    return Transition(
+        jr.normal(k[0], (ROWS, 3)),
+        jnp.tanh(jr.normal(k[1], (ROWS, 2))),
+        jr.normal(k[2], (ROWS,)),
+        jr.normal(k[3], (ROWS, 3)),
+        jnp.zeros(ROWS, bool),
+    )
+
+
+def by_hand(sac, steps, *, actions, temperature, weight, first=0, real=ROWS):
+    """The term as facts give it: 30 values a state, importance weights, all judged at s."""
+    uniform_key, here_key, next_key = jr.split(jr.key(5), 3)
+    low = jax.tree.map(lambda leaf: leaf[first:], steps)
+    shape = (actions, *low.action.shape)
+    pairs = [(jr.uniform(uniform_key, shape, minval=-1.0, maxval=1.0), None)]
+    for obs, key in ((low.obs, here_key), (low.next_obs, next_key)):
+        wide = jnp.broadcast_to(obs, (actions, *obs.shape))
+        pairs.append(sac.distribution(sac.state.actor, wide).sample(key=key))
+    total = 0.0
+    for critic in range(2):
+        values = []
+        for action, log_prob in pairs:
+            for j in range(actions):
+                q = np.asarray(q_values(sac.state.critics, low.obs, action[j]))[critic]
+                density = np.log(0.25) if log_prob is None else np.asarray(log_prob[j])
+                values.append(q - density)
+        soft = temperature * logsumexp(np.array(values) / temperature, axis=0).mean()
+        data = np.asarray(q_values(sac.state.critics, steps.obs[:real], steps.action[:real]))
+        total += weight * (soft - data[critic].mean())
+    return total
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+@pytest.mark.parametrize(("first", "real"), [(0, ROWS), (0, REAL), (REAL, REAL)])
+def test_against_numpy(temperature, first, real):
+    config = ConservativeConfig(weight=3.0, temperature=temperature, actions=4)
+    term = Conservative.make(config, pushed_up=real, pushed_down_from=first)
+    sac, steps = agent(), batch()
+    value, _ = term(sac.state.critics, sac, steps, key=jr.key(5))
+    wanted = by_hand(
+        sac, steps, actions=4, temperature=temperature, weight=3.0, first=first, real=real
+    )
+    np.testing.assert_allclose(value, wanted, rtol=1e-4)
+
+
+def slopes(term, steps):
+    """How the term changes with each row's logged action value: raised rows have a slope."""
+    sac = agent()
+
+    def loss(action):
+        return term(sac.state.critics, sac, steps._replace(action=action), key=jr.key(5))[0]
+
+    return np.abs(np.asarray(jax.jit(jax.grad(loss))(steps.action))).sum(axis=1)
+
+
+def test_only_real_rows_are_raised():
+    # The trap: raising imagined rows too would reward the model's own mistakes.
+    moved = slopes(Conservative.make(ConservativeConfig(actions=2), pushed_up=REAL), batch())
+    assert (moved[:REAL] > 0).all()
+    assert (moved[REAL:] == 0).all()
+    trapped = slopes(Conservative.make(ConservativeConfig(actions=2)), batch())
+    assert (trapped[REAL:] > 0).all()
+
+
+def test_combo_raises_the_real_share_of_a_batch_and_lowers_where_it_is_told():
+    mixed = COMBO(batch=20, real_share=0.5).critic_term(None)  # type: ignore[arg-type]
+    assert (mixed.pushed_up, mixed.pushed_down_from) == (10, 0)
+    model = COMBO(batch=20, real_share=0.2, states="model").critic_term(None)  # type: ignore[arg-type]
+    assert (model.pushed_up, model.pushed_down_from) == (4, 4)
+
+
+def test_the_term_moves_the_critics_and_not_the_actor():
+    term = Conservative.make(ConservativeConfig(actions=2))
+    sac, steps = agent(), batch()
+
+    def loss(parts):
+        actor, critics = parts
+        other = eqx.tree_at(lambda a: a.state.actor, sac, jax.lax.stop_gradient(actor))
+        return term(critics, other, steps, key=jr.key(5))[0]
+
+    _, critics = jax.jit(jax.grad(loss))((sac.state.actor, sac.state.critics))
+    assert all(jnp.abs(leaf).max() > 0 for leaf in critics.weights)
+    before = sac.state.actor
+    after, _ = eqx.filter_jit(lambda a, b: a.update(b, key=jr.key(0)))(agent(term), steps)
+    plain, _ = eqx.filter_jit(lambda a, b: a.update(b, key=jr.key(0)))(agent(), steps)
+    # Both actors moved by one step of Adam; none was driven by the term itself.
+    for old, new, other in zip(
+        before.weights, after.state.actor.weights, plain.state.actor.weights, strict=True
+    ):
+        assert jnp.abs(new - old).max() <= 1.01e-4
+        assert jnp.abs(other - old).max() <= 1.01e-4
+
+
+def test_a_backup_without_entropy():
+    sac, steps = agent(), batch()
+    y = np.asarray(eqx.filter_jit(lambda a, b: a.backup(b, key=jr.key(2)))(sac, steps))
+    action, _ = sac.distribution(sac.state.actor, steps.next_obs).sample(key=jr.key(2))
+    q = np.asarray(q_values(sac.state.targets, steps.next_obs, action)).min(axis=0)
+    np.testing.assert_allclose(y, np.asarray(steps.reward) + 0.99 * q, rtol=1e-4, atol=1e-5)
+
+
+def test_the_multiplier_rises_while_the_gap_is_too_large():
+    config = ConservativeConfig(actions=2, threshold=-100.0, threshold_rate=0.01)
+    term = Conservative.make(config)
+    sac, steps = agent(), batch()
+    value, facts = term(sac.state.critics, sac, steps, key=jr.key(5))
+    gap = float(facts["conservative_gap"])
+    np.testing.assert_allclose(value, 2 * (gap + 100), rtol=1e-5)  # Two critics, multiplier 1.
+    np.testing.assert_allclose(term.learned(facts).log_multiplier, 0.01 * (gap + 100), rtol=1e-5)
+    fixed = Conservative.make(ConservativeConfig(actions=2))
+    assert fixed.learned(facts) is fixed
+
+
+def test_a_warm_start_imitates_first():
+    config = SACConfig(hidden=(8, 8), warm_start=300, actor_rate=3e-3, actor_decay=False)
+    sac = SAC.make(config, 3, 2, updates=300, key=jr.key(0))
+    steps = batch()._replace(action=jnp.full((ROWS, 2), 0.5))
+
+    @eqx.filter_jit
+    def learn(sac):
+        step = lambda a, key: (a.update(steps, key=key)[0], None)  # noqa: E731
+        return jax.lax.scan(step, sac, jr.split(jr.key(3), 300))[0]
+
+    mode = learn(sac).distribution(learn(sac).state.actor, steps.obs).mode()
+    np.testing.assert_allclose(mode, 0.5, atol=0.15)
+
+
+@pytest.mark.parametrize("wrong", [{"weight": -1.0}, {"actions": 0}, {"temperature": 0.0}])
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        ConservativeConfig(**wrong)
