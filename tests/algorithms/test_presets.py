@@ -1,8 +1,12 @@
 import pytest
 
+from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.bc import BC
+from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
+from countmorl.algorithms.mopo import MOPO
 from countmorl.algorithms.presets import PAPER, paper_row, preset
+from countmorl.algorithms.rambo import RAMBO
 from countmorl.errors import ConfigError
 
 
@@ -46,3 +50,32 @@ def test_presets_that_do_not_exist_are_refused():
 def test_quick_is_smaller_than_the_default():
     quick, default = preset("quick", CountMORL, ""), CountMORL()
     assert quick.epochs * quick.branches < default.epochs * default.branches / 10
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "data", "wanted"),
+    [
+        (MOPO, "hopper-medium-replay-v2", {"horizon": 5, "weight": 2.5}),
+        (MOPO, "walker2d_medium_expert-recipe.hdf5", {"horizon": 1, "weight": 2.5}),
+        (COMBO, "hopper-medium-v2", {"horizon": 5}),
+        (RAMBO, "walker2d-medium-v2", {"horizon": 5}),
+    ],
+)
+def test_published_settings_of_rivals(algorithm, data, wanted):
+    config = preset("paper", algorithm, data)
+    assert {name: getattr(config, name) for name in wanted} == wanted
+
+
+def test_published_settings_reach_nested_fields():
+    combo = preset("paper", COMBO, "walker2d-medium-v2")
+    assert (combo.horizon, combo.conservative.weight) == (1, 5.0)  # type: ignore[attr-defined]
+    rambo = preset("paper", RAMBO, "walker2d-medium-v2")
+    assert rambo.adversary_config.weight == 0  # type: ignore[attr-defined]
+    for algorithm in ALGORITHMS.values():
+        if algorithm.published:
+            assert len(algorithm.published.rows) == 12
+            assert algorithm.published.source
+            for data in algorithm.published.rows:
+                assert isinstance(preset("paper", algorithm, data), algorithm)
+    with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):
+        preset("paper", MOPO, "my-log.npz")

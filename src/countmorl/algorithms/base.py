@@ -32,12 +32,45 @@ def layer_sizes(hidden: tuple[int, ...]) -> None:
         raise ConfigError(f"`hidden` must hold layer sizes of at least 1, got {hidden}.")
 
 
+Row = tuple[float, ...]
+Robots = tuple[Row, Row, Row]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """Settings that were published for D4RL's tasks: three rows a quality of data.
+
+    The rows are for HalfCheetah, Hopper and Walker2d; each holds a value for every field.
+    """
+
+    source: str
+    fields: tuple[str, ...]
+    """Fields of the algorithm's config; a dot leads into a nested one."""
+    random: Robots
+    medium: Robots
+    medium_replay: Robots
+    medium_expert: Robots
+
+    @property
+    def rows(self) -> dict[str, dict[str, float]]:
+        """The settings of each task."""
+        return {
+            f"{robot}-{quality.replace('_', '-')}": dict(zip(self.fields, row, strict=True))
+            for quality in ("random", "medium", "medium_replay", "medium_expert")
+            for robot, row in zip(
+                ("halfcheetah", "hopper", "walker2d"), getattr(self, quality), strict=True
+            )
+        }
+
+
 @dataclass(frozen=True, kw_only=True)
 class AbstractAlgorithm(ABC):
     """What all algorithms share: how long and on how much they learn."""
 
     paper: ClassVar[str]
     """Who proposed it, where and when."""
+    published: ClassVar[Published | None] = None
+    """Settings for D4RL's tasks, where someone has published them."""
     rows: ClassVar[Rows] = "critic"
     """Which rows of a dataset are good for this algorithm."""
 

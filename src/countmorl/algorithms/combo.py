@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SACConfig
+from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.data.dataset import Dataset
 from countmorl.pessimism import NoPessimism
@@ -23,6 +24,14 @@ class COMBO(AbstractModelBased):
     """COMBO: SAC in a learned model, values lowered off the data."""
 
     paper: ClassVar[str] = "Yu et al., NeurIPS 2021"
+    published: ClassVar[Published] = Published(
+        source="OfflineRL-Kit for v2; random: d3rlpy's reproduction",
+        fields=("horizon", "conservative.weight"),
+        random=((5, 0.5), (5, 1.0), (5, 0.5)),
+        medium=((5, 0.5), (5, 5.0), (1, 5.0)),
+        medium_replay=((5, 0.5), (5, 0.5), (1, 0.5)),
+        medium_expert=((5, 5.0), (5, 5.0), (1, 5.0)),
+    )
 
     real_share: float = 0.5
     """Share of real rows in a batch (f)."""

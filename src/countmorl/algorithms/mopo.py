@@ -10,7 +10,7 @@ too), the elite is drawn anew for every row and step, and the SAC is the one all
 from dataclasses import dataclass
 from typing import ClassVar
 
-from countmorl.algorithms.base import at_least
+from countmorl.algorithms.base import Published, at_least
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.pessimism import StdPenalty, Uncertainty
 
@@ -20,6 +20,14 @@ class MOPO(AbstractModelBased):
     """MOPO: SAC in a learned model, rewards lowered where the model is uncertain."""
 
     paper: ClassVar[str] = "Yu et al., NeurIPS 2020"
+    published: ClassVar[Published] = Published(
+        source="OfflineRL-Kit for v2; random: the authors' code, for v0",
+        fields=("horizon", "weight"),
+        random=((5, 0.5), (5, 1.0), (1, 1.0)),
+        medium=((5, 0.5), (5, 5.0), (5, 0.5)),
+        medium_replay=((5, 0.5), (5, 2.5), (1, 2.5)),
+        medium_expert=((5, 2.5), (5, 5.0), (1, 2.5)),
+    )
 
     weight: float = 1.0
     """Weight of the uncertainty (lambda)."""

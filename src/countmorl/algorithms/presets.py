@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -48,18 +49,43 @@ PAPER: dict[str, PaperRow] = {
 
 def paper_row(data: str) -> PaperRow | None:
     """Find the row of a dataset by its name or its file's name; the longest match counts."""
-    name = data.replace("\\", "/").split("/")[-1].lower().replace("_", "-")
-    matches = [key for key in PAPER if name.startswith(key)]
-    return PAPER[max(matches, key=len)] if matches else None
+    task = task_name(data, PAPER)
+    return PAPER[task] if task else None
 
 
 def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> AbstractAlgorithm:
     """Return an algorithm's settings for a dataset."""
     if name == "default":
         return algorithm()
-    if algorithm is not CountMORL:
-        raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; leave --preset away.")
-    return paper(data) if name == "paper" else quick()
+    if algorithm is CountMORL:
+        return paper(data) if name == "paper" else quick()
+    if name == "paper" and algorithm.published is not None:
+        return published(algorithm, algorithm.published.rows, data)
+    raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; leave --preset away.")
+
+
+def published(
+    algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, float]], data: str
+) -> AbstractAlgorithm:
+    """A rival's published settings for one of D4RL's tasks."""
+    task = task_name(data, rows)
+    if task is None:
+        raise ConfigError(
+            f"No settings of {algorithm.__name__} are published for '{data}', only for: "
+            f"{', '.join(rows)}. Leave --preset away for the defaults."
+        )
+    config = algorithm()
+    for name, value in rows[task].items():
+        outer, _, inner = name.partition(".")
+        new = replace(getattr(config, outer), **{inner: value}) if inner else value
+        config = replace(config, **{outer: new})
+    return config
+
+
+def task_name(data: str, known: Iterable[str]) -> str | None:
+    """Find a dataset's task by its name or its file's name; the longest match counts."""
+    name = data.replace("\\", "/").split("/")[-1].lower().replace("_", "-")
+    return max((key for key in known if name.startswith(key)), key=len, default=None)
 
 
 def paper(data: str) -> CountMORL:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig
+from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.pessimism import NoPessimism
 
@@ -22,6 +23,14 @@ class RAMBO(AbstractModelBased):
     """RAMBO: SAC in a learned model that is turned against the policy."""
 
     paper: ClassVar[str] = "Rigter et al., NeurIPS 2022"
+    published: ClassVar[Published] = Published(
+        source="the authors' code, for v2",
+        fields=("horizon", "adversary_config.weight"),
+        random=((5, 0.0), (2, 3e-4), (5, 0.0)),
+        medium=((5, 3e-4), (5, 3e-4), (5, 0.0)),
+        medium_replay=((5, 3e-4), (2, 3e-4), (5, 0.0)),
+        medium_expert=((5, 3e-4), (5, 3e-4), (2, 3e-4)),
+    )
 
     real_share: float = 0.5
     """Share of real rows in a batch."""
