@@ -6,10 +6,15 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import learning, loading, memory
+from benchmarks import algorithms, learning, loading, memory
 from benchmarks.measure import Result
 
-SUITES = {"loading": loading.run, "learning": learning.run, "memory": memory.run}
+SUITES = {
+    "loading": loading.run,
+    "learning": learning.run,
+    "algorithms": algorithms.run,
+    "memory": memory.run,
+}
 OUT = Path(__file__).parent / "results.json"
 
 

@@ -77,11 +77,6 @@ class AbstractModelBased(AbstractAlgorithm):
         at_least(self, horizon=1, branches=1, retain=1, real_share=0, clone_epochs=0)
         if self.real_share >= 1:
             raise ConfigError(f"`real_share` must be below 1, got {self.real_share:g}.")
-        if self.branches % self.model.elites:
-            raise ConfigError(
-                f"`branches` ({self.branches}) must divide by the number of elites "
-                f"({self.model.elites}), so that every elite is used equally often."
-            )
 
     @property
     def imagined_rows(self) -> int:

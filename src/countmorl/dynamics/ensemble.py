@@ -45,15 +45,18 @@ class Ensemble(eqx.Module):
         """Draw one elite a row and compute only that elite's later layers.
 
         Rows are shuffled and cut into equal groups, one an elite: each row's elite is uniform,
-        and every elite is used equally often. The batch must divide by the number of elites.
+        and every elite is used equally often. A batch that does not divide is filled up with its
+        own first rows, whose second results are dropped; the last elite then has a few rows less.
         """
         elites, rows, _ = hidden.shape
         order = jr.permutation(key, rows)
-        groups = order.reshape(elites, rows // elites)
+        each = -(-rows // elites)
+        groups = order[jnp.arange(elites * each) % rows].reshape(elites, each)
         chosen = jax.vmap(lambda features, group: features[group])(hidden, groups)
         mean, log_var = jax.vmap(GaussianNet.head)(self.elite_members, chosen)
         back = jnp.argsort(order)
-        return mean.reshape(rows, -1)[back], log_var.reshape(rows, -1)[back]
+        width = mean.shape[-1]
+        return mean.reshape(-1, width)[back], log_var.reshape(-1, width)[back]
 
     def predict(
         self, x: Float[Array, "batch inputs"]
