@@ -4,6 +4,7 @@ from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.bc import BC
 from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
+from countmorl.algorithms.cql import CQL
 from countmorl.algorithms.mopo import MOPO
 from countmorl.algorithms.presets import PAPER, paper_row, preset
 from countmorl.algorithms.rambo import RAMBO
@@ -69,6 +70,9 @@ def test_published_settings_of_rivals(algorithm, data, wanted):
 def test_published_settings_reach_nested_fields():
     combo = preset("paper", COMBO, "walker2d-medium-v2")
     assert (combo.horizon, combo.conservative.weight) == (1, 5.0)  # type: ignore[attr-defined]
+    cql = preset("paper", CQL, "hopper-medium-v2")
+    assert (cql.sac.hidden, cql.sac.warm_start) == ((256,) * 3, 40_000)  # type: ignore[attr-defined]
+    assert not cql.sac.entropy_backup  # type: ignore[attr-defined]
     rambo = preset("paper", RAMBO, "walker2d-medium-v2")
     assert rambo.adversary_config.weight == 0  # type: ignore[attr-defined]
     for algorithm in ALGORITHMS.values():

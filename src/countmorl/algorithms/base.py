@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.data.dataset import Dataset, Rows
@@ -32,7 +32,7 @@ def layer_sizes(hidden: tuple[int, ...]) -> None:
         raise ConfigError(f"`hidden` must hold layer sizes of at least 1, got {hidden}.")
 
 
-Row = tuple[float, ...]
+Row = tuple[Any, ...]
 Robots = tuple[Row, Row, Row]
 
 
@@ -51,8 +51,16 @@ class Published:
     medium_replay: Robots
     medium_expert: Robots
 
+    @classmethod
+    def everywhere(cls, source: str, **settings: Any) -> "Published":
+        """The same settings for every task."""
+        row = tuple(settings.values())
+        robots: Robots = (row, row, row)
+        qualities = ("random", "medium", "medium_replay", "medium_expert")
+        return cls(source=source, fields=tuple(settings), **dict.fromkeys(qualities, robots))
+
     @property
-    def rows(self) -> dict[str, dict[str, float]]:
+    def rows(self) -> dict[str, dict[str, Any]]:
         """The settings of each task."""
         return {
             f"{robot}-{quality.replace('_', '-')}": dict(zip(self.fields, row, strict=True))

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SAC, SACConfig
-from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.base import AbstractAlgorithm, Published
 from countmorl.data.dataset import Dataset
 from countmorl.types import Key
 
@@ -24,6 +24,10 @@ class CQL(AbstractAlgorithm):
     """CQL: SAC on the data alone, values lowered off it."""
 
     paper: ClassVar[str] = "Kumar et al., NeurIPS 2020"
+    published: ClassVar[Published] = Published.everywhere(
+        "OfflineRL-Kit, for v2; the warm start from the authors' code",
+        **{"conservative.weight": 5.0, "sac.hidden": (256, 256, 256), "sac.warm_start": 40_000},
+    )
 
     epochs: int = 300
     """Epochs of training; metrics are written after each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.count_morl import CountMORL
@@ -65,7 +65,7 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
 
 
 def published(
-    algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, float]], data: str
+    algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, Any]], data: str
 ) -> AbstractAlgorithm:
     """A rival's published settings for one of D4RL's tasks."""
     task = task_name(data, rows)

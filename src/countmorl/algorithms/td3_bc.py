@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from countmorl.agents.td3 import TD3BC, TD3Config
-from countmorl.algorithms.base import AbstractAlgorithm, at_least
+from countmorl.algorithms.base import AbstractAlgorithm, Published, at_least
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.types import Key
@@ -19,6 +19,7 @@ class TD3PlusBC(AbstractAlgorithm):
     """TD3+BC: TD3 on the data alone, its actor pulled towards the logged actions."""
 
     paper: ClassVar[str] = "Fujimoto and Gu, NeurIPS 2021"
+    published: ClassVar[Published] = Published.everywhere("the paper", alpha=2.5)
 
     epochs: int = 300
     """Epochs of training; metrics are written after each."""
