@@ -32,7 +32,11 @@ def main(names: list[str]) -> int:
         limit = f"(limit {result.limit:g})" if result.limit else ""
         ratio = f"{result.ratio:6.2f} x {limit:<12} of {result.ratio_to}"
         print(f"{result.name:<{width}}  {result.seconds:9.4f} s  {ratio}")
-    OUT.write_text(json.dumps([result.as_dict() for result in results], indent=2) + "\n")
+    measured = {result.name for result in results}
+    before = json.loads(OUT.read_text()) if OUT.exists() else []
+    kept = [row for row in before if row["name"] not in measured]  # Of suites not named now.
+    rows = kept + [result.as_dict() for result in results]
+    OUT.write_text(json.dumps(rows, indent=2) + "\n")
     return 0
 
 

@@ -29,11 +29,12 @@ class SACConfig:
     actor_rate: float = 1e-4
     """Step size of Adam for the actor."""
     actor_decay: bool = True
-    """Let the actor's step size fall to zero along half a cosine over the run."""
+    """Let the actor's step size fall to zero along half a cosine over the run; the flag
+    turns it off."""
     critic_rate: float = 3e-4
     """Step size of Adam for the critics."""
     critic_norm: bool = True
-    """Normalise the critics' hidden layers (layer normalisation)."""
+    """Normalise the critics' hidden layers (layer normalisation); the flag turns it off."""
     entropy_rate: float = 1e-4
     """Step size of Adam for the entropy weight."""
     target_entropy: float | None = None
@@ -43,7 +44,8 @@ class SACConfig:
     polyak: float = 0.005
     """Share of the critics that the target critics take on at each update (tau)."""
     entropy_backup: bool = True
-    """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
+    """Count the next step's entropy in the critics' target; the flag turns it off, and CQL and
+    COMBO have it off."""
     warm_start: int = 0
     """First updates in which the actor imitates the data in place of seeking high values."""
     average: float = 0.0005

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.sac import SAC, adam, q_values
+from countmorl.algorithms.base import at_least, positive
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key, Metrics
@@ -56,6 +57,10 @@ class AdversaryConfig:
     """Model steps in one epoch."""
     batch: int = 256
     """Rows of one step: imagined ones, and for each member its own real ones."""
+
+    def __post_init__(self) -> None:
+        at_least(self, weight=0, steps=1, batch=1)
+        positive(self, "rate")
 
 
 class Adversary(AbstractAdversary):

@@ -1,8 +1,8 @@
 """CQL(H) (Kumar et al., NeurIPS 2020): values low wherever the data say nothing; no model.
 
 Critics: (Q - y)^2 + w [ soft maximum of Q(s, .) over 30 actions - Q(s, a) of the data ], with
-y = r + gamma (1 - d) min Q'(s', a'), without entropy. The actor is SAC's; for the first
-`warm_start` updates it imitates the data, as in the authors' code.
+y = r + gamma (1 - d) min Q'(s', a'), without entropy. The actor is SAC's; `--sac.warm-start` lets
+it imitate the data first, as in the authors' code, and `--preset paper` does.
 
 Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
 gives theirs), normalised critics and a falling actor rate as in all our SAC. From OfflineRL-Kit:

@@ -3,8 +3,8 @@
 r~(s, a) = r(s, a) - lambda max_i |sigma_i(s, a)|_2: the largest norm, over all members, of the
 predicted deviations of next observation and reward; SAC on rollouts with that reward.
 
-Differences from the authors' code: rollouts end at terminal states of the task alone (they do so
-too), the elite is drawn anew for every row and step, and the SAC is the one all methods share.
+Differences from the authors' code: the SAC is the one all methods share, steadier than theirs (see
+`SACConfig`).
 """
 
 from dataclasses import dataclass

@@ -5,8 +5,8 @@ the data: NLL(data) + lambda mean[ A log p(s', r | s, a) ] on imagined steps (se
 policy begins as a clone of the behaviour. With lambda = 0 the model makes no step.
 
 Differences from the authors' code: observations are standardised inside the model only, not for
-the policy; imagined branches of the adversary end at terminal states with the rollout they are in;
-elites are drawn anew for each row; log p is a logsumexp in single precision.
+the policy; elites are drawn anew for each row; log p is a logsumexp in single precision. As there,
+the adversary's own rollouts go on past terminal states, after which nothing is worth anything.
 """
 
 from dataclasses import dataclass, field

@@ -86,7 +86,8 @@ def summarize(run: Run) -> dict[str, Any]:
     last = judged[-1] if judged else {}
     keys = ("return", "return_std", "score", "score_std")
     timing = run.lines("timing.jsonl")
-    speeds = [line["updates_per_second"] for line in timing if line["stage"] == "policy"]
+    policy = [line for line in timing if line.get("stage") == "policy"]
+    speeds = [line["updates_per_second"] for line in policy if "updates_per_second" in line]
     return {
         "run": str(run.path),
         "policy": str(run.policy_path),
@@ -94,7 +95,7 @@ def summarize(run: Run) -> dict[str, Any]:
         "evaluated_epoch": last.get("epoch"),
         **{key: last.get(key) for key in keys},
         "updates_per_second": float(np.median(speeds)) if speeds else None,
-        "compile_seconds": sum(line["compile_seconds"] for line in timing),
+        "compile_seconds": sum(line.get("compile_seconds", 0.0) for line in timing),
     }
 
 
