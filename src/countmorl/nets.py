@@ -119,3 +119,25 @@ class TanhNormal(eqx.Module):
     def mode(self) -> Float[Array, "*batch action"]:
         """The squashed mean."""
         return jnp.tanh(self.mean)
+
+
+class Categorical(eqx.Module):
+    """One of K actions, given and drawn as one-hot vectors."""
+
+    log_probs: Float[Array, "*batch actions"]
+
+    def sample(self, *, key: Key) -> tuple[Float[Array, "*batch actions"], Float[Array, "*batch"]]:
+        """Draw an action and its log-probability."""
+        action = self._hot(jr.categorical(key, self.log_probs))
+        return action, self.log_prob(action)
+
+    def log_prob(self, action: Float[Array, "*batch actions"]) -> Float[Array, "*batch"]:
+        """Log-probability of given actions."""
+        return jnp.sum(action * self.log_probs, axis=-1)
+
+    def mode(self) -> Float[Array, "*batch actions"]:
+        """The likeliest action."""
+        return self._hot(self.log_probs.argmax(axis=-1))
+
+    def _hot(self, index: Array) -> Float[Array, "*batch actions"]:
+        return jax.nn.one_hot(index, self.log_probs.shape[-1])

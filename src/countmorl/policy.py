@@ -14,8 +14,8 @@ from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, read_arrays, write_arrays
 
 POLICY_FILE = "policy.safetensors"
-Head = Literal["tanh", "tanh_normal"]
-HEADS: tuple[Head, ...] = ("tanh", "tanh_normal")
+Head = Literal["tanh", "tanh_normal", "categorical"]
+HEADS: tuple[Head, ...] = ("tanh", "tanh_normal", "categorical")
 FORMAT = 1
 
 
@@ -26,6 +26,8 @@ class Policy:
     x = (obs - obs_mean) / obs_std; hidden layers relu(x W + b); a linear last layer. Its output y
     is squashed into the action bounds: `tanh` gives tanh(y); `tanh_normal` splits y into a mean and
     a log standard deviation and gives tanh(mean), or a sample where `rng` is passed to `act`.
+    With `categorical`, actions are numbers from 0 on: the one of the largest y, or a sample with
+    probabilities softmax(y).
     """
 
     weights: tuple[np.ndarray, ...]
@@ -50,14 +52,19 @@ class Policy:
 
     @property
     def action_dim(self) -> int:
-        """Numbers in one action."""
+        """Numbers in one action; how many actions there are where they are discrete."""
         return len(self.action_low)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether actions are numbers from 0 to `action_dim` - 1, not vectors."""
+        return self.head == "categorical"
 
     def act(self, obs: np.ndarray, *, rng: np.random.Generator | None = None) -> np.ndarray:
         """Return the action for one observation [obs_dim] or a batch [n, obs_dim].
 
-        The action is the policy's mean, squashed; with `rng` it is sampled where the policy is
-        stochastic.
+        The action is the policy's mean, squashed, or the likeliest of discrete ones; with `rng` it
+        is sampled where the policy is stochastic.
         """
         obs = np.asarray(obs, np.float32)
         if obs.ndim not in (1, 2) or obs.shape[-1] != self.obs_dim:
@@ -69,6 +76,10 @@ class Policy:
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             x = np.maximum(x @ weight + bias, 0)
         y = x @ self.weights[-1] + self.biases[-1]
+        if self.discrete:
+            # The largest of y + Gumbel noise is a sample of softmax(y).
+            noise = 0.0 if rng is None else rng.gumbel(size=y.shape)
+            return np.argmax(y + noise, axis=-1)
         if self.head == "tanh_normal":
             y, log_std = np.split(y, 2, axis=-1)
             if rng is not None:

@@ -9,7 +9,8 @@ import pytest
 from scipy.special import logsumexp
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
-from countmorl.agents.sac import SAC, SACConfig, q_values
+from countmorl.agents.heads import q_values
+from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.combo import COMBO
 from countmorl.errors import ConfigError
 from countmorl.types import Transition

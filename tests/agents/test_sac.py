@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from countmorl.agents.sac import SAC, SACConfig, q_values
+from countmorl.agents.heads import q_values
+from countmorl.agents.sac import SAC, SACConfig
 from countmorl.errors import ConfigError
 from countmorl.nets import TanhNormal
 from countmorl.types import Transition

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from countmorl.agents.sac import SAC, SACConfig, q_values
+from countmorl.agents.heads import q_values
+from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig, advantage, mixture_log_prob
 from countmorl.algorithms.morel import _largest
 from countmorl.algorithms.rambo import RAMBO

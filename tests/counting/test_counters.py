@@ -13,11 +13,11 @@ from countmorl.data.standardizer import Standardizer
 NO_HIDDEN = jnp.zeros((1, 1, 1))
 
 
-def test_exact_counts_pairs_that_repeat_to_the_last_bit():
+def test_exact_counts_pairs_that_repeat_but_for_rounding():
     x = jnp.array([[0.0, 1.0], [0.0, 1.0], [0.5, 1.0]])
     counter = ExactCounter.fit(x)
-    queries = jnp.array([[0.0, 1.0], [0.5, 1.0], [0.5, 1.0000001], [-0.0, 1.0]])
-    np.testing.assert_array_equal(counter.counts(queries, NO_HIDDEN), [[2, 1, 0, 2]])
+    queries = jnp.array([[0.0, 1.0], [0.5, 1.0], [0.5, 1.0000001], [0.5, 1.002], [-0.0, 1.0]])
+    np.testing.assert_array_equal(counter.counts(queries, NO_HIDDEN), [[2, 1, 1, 0, 2]])
 
 
 def test_simhash_counts_signs_of_projections():

@@ -88,11 +88,6 @@ def test_no_rows(rows):
         collect(find_task(PENDULUM), rows=rows)
 
 
-def test_discrete_actions_are_refused():
-    with pytest.raises(ConfigError, match="'CartPole-v1' has actions Discrete"):
-        collect(find_task("CartPole-v1"), rows=5)
-
-
 def test_a_fall_is_terminal_and_has_its_true_next_state():
     dataset = collect(find_task("hopper"), rows=60)
     falls = np.flatnonzero(dataset.terminated)

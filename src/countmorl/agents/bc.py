@@ -10,17 +10,21 @@ from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.data.standardizer import Standardizer
-from countmorl.nets import MLP, CosineDecay
+from countmorl.nets import MLP, Categorical, CosineDecay
 from countmorl.types import Key, Metrics, Transition
 
 
 class BCAgent(AbstractAgent):
-    """A deterministic policy a = tanh(net(standardised obs)), fitted by mean squared error."""
+    """A deterministic policy a = tanh(net(standardised obs)), fitted by mean squared error.
+
+    Where actions are discrete, a classifier: softmax(net(standardised obs)), by cross-entropy.
+    """
 
     actor: MLP
     standardizer: Standardizer
     opt_state: optax.OptState
     schedule: CosineDecay = eqx.field(static=True)
+    discrete: bool = eqx.field(static=True)
 
     @classmethod
     def make(
@@ -29,18 +33,22 @@ class BCAgent(AbstractAgent):
         sizes: tuple[int, ...],
         *,
         schedule: CosineDecay,
+        discrete: bool = False,
         key: Key,
     ) -> "BCAgent":
         """Start with random weights; `sizes` runs from the observation to the action."""
         actor = MLP.make(sizes, key=key)
         opt_state = optax.adam(schedule).init(actor)  # type: ignore[arg-type]
-        return cls(actor, standardizer, opt_state, schedule)
+        return cls(actor, standardizer, opt_state, schedule, discrete)
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
-        """One step of Adam on mean((tanh(net(obs)) - action)^2)."""
+        """One step of Adam on mean((tanh(net(obs)) - action)^2), or on mean(-log p(action))."""
 
         def loss(actor: MLP) -> Float[Array, ""]:
-            return jnp.mean(jnp.square(self._forward(actor, batch.obs) - batch.action))
+            outputs = actor(self.standardizer(batch.obs))
+            if self.discrete:
+                return -jnp.mean(jnp.sum(jax.nn.log_softmax(outputs) * batch.action, axis=-1))
+            return jnp.mean(jnp.square(jnp.tanh(outputs) - batch.action))
 
         value, gradient = jax.value_and_grad(loss)(self.actor)
         optimizer = optax.adam(self.schedule)
@@ -51,19 +59,15 @@ class BCAgent(AbstractAgent):
 
     def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
         """Return the fitted action; there is nothing to sample."""
-        return self._forward(self.actor, obs)
+        outputs = self.actor(self.standardizer(obs))
+        return Categorical(outputs).mode() if self.discrete else jnp.tanh(outputs)
 
     def network(self) -> dict[str, Any]:
         """Return weights, biases, head and observation scale."""
         return {
             "weights": self.actor.weights,
             "biases": self.actor.biases,
-            "head": "tanh",
+            "head": "categorical" if self.discrete else "tanh",
             "obs_mean": self.standardizer.mean,
             "obs_std": self.standardizer.std,
         }
-
-    def _forward(
-        self, actor: MLP, obs: Float[Array, "*batch obs"]
-    ) -> Float[Array, "*batch action"]:
-        return jnp.tanh(actor(self.standardizer(obs)))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from countmorl.agents.sac import SAC, AbstractCriticTerm, q_values
+from countmorl.agents.sac import SAC, AbstractCriticTerm
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
 from countmorl.types import Key, Metrics, Transition
@@ -71,7 +71,7 @@ class Conservative(AbstractCriticTerm):
         values = self.off_data(critics, agent, lowered, key=key)
         scaled = jax.nn.logsumexp(values / config.temperature, axis=0)
         high = config.temperature * scaled.mean(axis=-1)
-        on_data = q_values(critics, real.obs, real.action).mean(axis=-1)
+        on_data = agent.head.q(critics, real.obs, real.action).mean(axis=-1)
         gap = config.weight * (high - on_data)
         facts = {"conservative_gap": gap.mean()}
         if config.threshold is None:
@@ -82,7 +82,13 @@ class Conservative(AbstractCriticTerm):
     def off_data(
         self, critics: MLP, agent: SAC, batch: Transition, *, key: Key
     ) -> Float[Array, "actions critics batch"]:
-        """Q(s, a_j) - log density(a_j), for all three kinds of actions."""
+        """Q(s, a_j) - log density(a_j), for all three kinds of actions.
+
+        Discrete actions are listed, not drawn: the soft maximum is then exact.
+        """
+        listed = agent.head.all_values(critics, batch.obs)
+        if listed is not None:
+            return listed
         uniform_key, here_key, next_key = jr.split(key, 3)
         shape = (self.config.actions, *batch.action.shape)
         uniform = jr.uniform(uniform_key, shape, minval=-1.0, maxval=1.0)
@@ -93,7 +99,7 @@ class Conservative(AbstractCriticTerm):
             drawn.append(agent.distribution(agent.state.actor, repeated).sample(key=kind_key))
         action, log_density = (jnp.concatenate(parts) for parts in zip(*drawn, strict=True))
         obs = jnp.broadcast_to(batch.obs, (len(action), *batch.obs.shape))
-        return q_values(critics, obs, action).swapaxes(0, 1) - log_density[:, None]
+        return agent.head.q(critics, obs, action).swapaxes(0, 1) - log_density[:, None]
 
     def learned(self, facts: Metrics) -> Self:
         """Raise the multiplier while the gap is above the threshold."""

@@ -13,8 +13,11 @@ from jaxtyping import Array, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
+from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
+from countmorl.data.dataset import Dataset
+from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
-from countmorl.nets import MLP, CosineDecay, TanhNormal
+from countmorl.nets import MLP, CosineDecay
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -26,6 +29,8 @@ class SACConfig:
     """Units of each hidden layer of actor and critics."""
     discount: float = 0.99
     """Weight of the next step's value (gamma)."""
+    normalize: bool = True
+    """Standardise observations by the data's mean and deviation; the flag turns it off."""
     actor_rate: float = 1e-4
     """Step size of Adam for the actor."""
     actor_decay: bool = True
@@ -38,7 +43,8 @@ class SACConfig:
     entropy_rate: float = 1e-4
     """Step size of Adam for the entropy weight."""
     target_entropy: float | None = None
-    """Entropy the policy is held to; default minus the number of action columns."""
+    """Entropy the policy is held to; default minus the number of action columns, or half of the
+    uniform policy's where actions are discrete."""
     log_std_min: float = -5.0
     """Floor of the policy's log deviation (the authors use -20)."""
     polyak: float = 0.005
@@ -102,7 +108,7 @@ class NoTerm(AbstractCriticTerm):
 
 
 class SAC(AbstractAgent):
-    """Two critics, a tanh-normal actor, a learned entropy weight.
+    """Two critics, a stochastic actor, a learned entropy weight.
 
     Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) [min_j Q'_j(s', a') - alpha log pi(a'|s')].
     Actor: alpha log pi(a|s) - min_i Q_i(s, a).  Entropy: -log_alpha (log pi + target entropy).
@@ -110,7 +116,10 @@ class SAC(AbstractAgent):
 
     state: SACState
     term: AbstractCriticTerm
+    scale: Standardizer
+    """What observations are standardised by before any network sees them."""
     config: SACConfig = eqx.field(static=True)
+    head: AbstractHead = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
     actor_rate: float | CosineDecay = eqx.field(static=True)
 
@@ -122,15 +131,22 @@ class SAC(AbstractAgent):
         action_dim: int,
         *,
         updates: int,
+        discrete: bool = False,
+        scale: Standardizer | None = None,
         term: AbstractCriticTerm | None = None,
         key: Key,
     ) -> "SAC":
-        """Start with random networks and an entropy weight of 1; `updates` is the run's length."""
+        """Start with random networks and an entropy weight of 1; `updates` is the run's length.
+
+        Where actions are `discrete`, `action_dim` is their number.
+        """
+        head = CategoricalHead() if discrete else TanhHead(log_std_range=(config.log_std_min, 2.0))
+        logits, inputs, values = head.sizes(obs_dim, action_dim)
         actor_key, critic_key = jr.split(key)
         rate = config.actor_rate
         actor_rate = CosineDecay(rate, updates) if config.actor_decay else rate
-        actor = MLP.make((obs_dim, *config.hidden, 2 * action_dim), key=actor_key)
-        sizes = (obs_dim + action_dim, *config.hidden, 1)
+        actor = MLP.make((obs_dim, *config.hidden, logits), key=actor_key)
+        sizes = (inputs, *config.hidden, values)
         critics = jax.vmap(lambda k: MLP.make(sizes, norm=config.critic_norm, key=k))(
             jr.split(critic_key)
         )
@@ -145,17 +161,41 @@ class SAC(AbstractAgent):
             critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
             alpha_opt=optax.adam(config.entropy_rate).init(log_alpha),
         )
-        entropy = -float(action_dim) if config.target_entropy is None else config.target_entropy
-        return cls(state, term or NoTerm(), config, entropy, actor_rate)
+        entropy = config.target_entropy
+        entropy = head.target_entropy(action_dim) if entropy is None else entropy
+        scale = scale or Standardizer.identity(obs_dim)
+        return cls(state, term or NoTerm(), scale, config, head, entropy, actor_rate)
+
+    @classmethod
+    def of(
+        cls,
+        config: SACConfig,
+        dataset: Dataset,
+        *,
+        updates: int,
+        term: AbstractCriticTerm | None = None,
+        key: Key,
+    ) -> "SAC":
+        """Start, sized and scaled for a dataset."""
+        return cls.make(
+            config,
+            dataset.obs_dim,
+            dataset.action_dim,
+            updates=updates,
+            discrete=dataset.discrete,
+            scale=Standardizer.fit(dataset.obs, margin=1e-3) if config.normalize else None,
+            term=term,
+            key=key,
+        )
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """Critics, then actor, then entropy weight, then targets."""
         target_key, actor_key = jr.split(key)
-        old, config = self.state, self.config
+        old, config, batch = self.state, self.config, self.seen(batch)
         y = self.backup(batch, key=target_key)
 
         def critic_loss(critics: MLP) -> tuple[Array, Metrics]:
-            q = q_values(critics, batch.obs, batch.action)
+            q = self.head.q(critics, batch.obs, batch.action)
             error = jnp.sum(jnp.mean(jnp.square(q - y), axis=1))
             extra, facts = self.term(critics, self, batch, key=jr.fold_in(key, 2))
             return error + extra, {"critic_loss": error, "q": q.mean()} | facts
@@ -165,8 +205,8 @@ class SAC(AbstractAgent):
         alpha = jnp.exp(old.log_alpha)
 
         def actor_loss(actor: MLP) -> tuple[Array, Array]:
-            action, log_prob = self.distribution(actor, batch.obs).sample(key=actor_key)
-            good = q_values(critics, batch.obs, action).min(axis=0)
+            policy = self.distribution(actor, batch.obs)
+            good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
             if config.warm_start:
                 early = old.actor_opt[0].count < config.warm_start  # type: ignore[index]
                 good = jnp.where(early, self.likelihood(actor, batch), good)
@@ -192,7 +232,7 @@ class SAC(AbstractAgent):
 
     def imitate(self, batch: Transition) -> tuple[Self, Metrics]:
         """Raise the likelihood of the data's actions; nothing but the actor learns."""
-        old = self.state
+        old, batch = self.state, self.seen(batch)
         loss = lambda actor: -jnp.mean(self.likelihood(actor, batch))  # noqa: E731
         value, gradient = jax.value_and_grad(loss)(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
@@ -200,10 +240,14 @@ class SAC(AbstractAgent):
         where = lambda agent: (agent.state.actor, agent.state.averaged, agent.state.actor_opt)  # noqa: E731
         return eqx.tree_at(where, self, (actor, averaged, actor_opt)), {"loss": value}
 
+    def seen(self, batch: Transition) -> Transition:
+        """A batch as the networks see it."""
+        return batch._replace(obs=self.scale(batch.obs), next_obs=self.scale(batch.next_obs))
+
     def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:
         """The critics' target y."""
-        action, log_prob = self.distribution(self.state.actor, batch.next_obs).sample(key=key)
-        q = q_values(self.state.targets, batch.next_obs, action).min(axis=0)
+        policy = self.distribution(self.state.actor, batch.next_obs)
+        q, log_prob = self.head.own_value(policy, self.state.targets, batch.next_obs, key=key)
         weight = jnp.exp(self.state.log_alpha) if self.config.entropy_backup else 0.0
         value = q - weight * log_prob
         return batch.reward + self.config.discount * jnp.where(batch.terminated, 0.0, value)
@@ -212,13 +256,13 @@ class SAC(AbstractAgent):
         """Log-density of the data's actions."""
         return self.distribution(actor, batch.obs).log_prob(batch.action)
 
-    def distribution(self, actor: MLP, obs: Float[Array, "*batch obs"]) -> TanhNormal:
-        """The policy at some observations."""
-        return TanhNormal.of(actor(obs), (self.config.log_std_min, 2.0))
+    def distribution(self, actor: MLP, obs: Float[Array, "*batch obs"]) -> Distribution:
+        """The policy at some standardised observations."""
+        return self.head.distribution(actor(obs))
 
     def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
         """Sample actions."""
-        return self.distribution(self.state.actor, obs).sample(key=key)[0]
+        return self.distribution(self.state.actor, self.scale(obs)).sample(key=key)[0]
 
     def network(self) -> dict[str, Any]:
         """The averaged policy."""
@@ -226,17 +270,11 @@ class SAC(AbstractAgent):
         return {
             "weights": net.weights,
             "biases": net.biases,
-            "head": "tanh_normal",
-            "obs_mean": jnp.zeros(net.weights[0].shape[0]),
-            "obs_std": jnp.ones(net.weights[0].shape[0]),
+            "head": self.head.name,
+            "obs_mean": self.scale.mean,
+            "obs_std": self.scale.std,
             "log_std_range": (self.config.log_std_min, 2.0),
         }
-
-
-def q_values(critics: MLP, obs: Array, action: Array) -> Float[Array, "critics batch"]:
-    """Values of every critic."""
-    x = jnp.concatenate([obs, action], axis=-1)
-    return jax.vmap(lambda critic: critic(x)[..., 0])(critics)
 
 
 def adam(

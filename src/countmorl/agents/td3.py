@@ -12,7 +12,8 @@ from jaxtyping import Array, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
-from countmorl.agents.sac import adam, q_values
+from countmorl.agents.heads import q_values
+from countmorl.agents.sac import adam
 from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
-from countmorl.agents.sac import SAC, adam, q_values
+from countmorl.agents.sac import SAC, adam
 from countmorl.algorithms.base import at_least, positive
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.rollouts import PenalizedModel
@@ -125,11 +125,11 @@ class Adversary(AbstractAdversary):
 
 def advantage(agent: SAC, lived: Any) -> Float[Array, " batch"]:
     """How much better the imagined steps were than the critics thought; standardised."""
-    critics, actor = agent.state.critics, agent.state.actor
+    critics, actor, lived = agent.state.critics, agent.state.actor, agent.seen(lived)
     action = agent.distribution(actor, lived.next_obs).mode()
-    after = q_values(critics, lived.next_obs, action).min(axis=0)
+    after = agent.head.q(critics, lived.next_obs, action).min(axis=0)
     target = lived.reward + agent.config.discount * jnp.where(lived.terminated, 0.0, after)
-    gain = target - q_values(critics, lived.obs, lived.action).min(axis=0)
+    gain = target - agent.head.q(critics, lived.obs, lived.action).min(axis=0)
     return (gain - gain.mean()) / (gain.std() + 1e-6)
 
 

@@ -79,6 +79,8 @@ class AbstractAlgorithm(ABC):
     """Who proposed it, where and when."""
     published: ClassVar[Published | None] = None
     """Settings for D4RL's tasks, where someone has published them."""
+    takes_discrete: ClassVar[bool] = True
+    """Whether it can learn to choose among numbered actions."""
     rows: ClassVar[Rows] = "critic"
     """Which rows of a dataset are good for this algorithm."""
 

@@ -44,4 +44,6 @@ class BC(AbstractAlgorithm):
         standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
         sizes = (dataset.obs_dim, *self.hidden, dataset.action_dim)
         schedule = CosineDecay(self.learning_rate, self.epochs * self.updates)
-        return BCAgent.make(standardizer, sizes, schedule=schedule, key=key)
+        return BCAgent.make(
+            standardizer, sizes, schedule=schedule, discrete=dataset.discrete, key=key
+        )

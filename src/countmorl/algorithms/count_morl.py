@@ -36,7 +36,7 @@ class CountMORL(AbstractModelBased):
     """Deviations between the mean count and LC or UC (alpha)."""
     counter: CounterName = "codes"
     """How pairs are counted: codes (learned, the paper's), simhash (random projections, nothing
-    learned; Tang et al., 2017), exact (pairs that repeat to the last bit)."""
+    learned; Tang et al., 2017), exact (pairs that repeat)."""
     codes: CodesConfig = field(default_factory=CodesConfig)
     """The codes that pairs are counted by."""
 

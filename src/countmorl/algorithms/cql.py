@@ -38,6 +38,5 @@ class CQL(AbstractAlgorithm):
 
     def agent(self, dataset: Dataset, *, key: Key) -> SAC:
         """Soft actor-critic with the conservative term on every row."""
-        sizes, updates = (dataset.obs_dim, dataset.action_dim), self.epochs * self.updates
-        term = Conservative.make(self.conservative)
-        return SAC.make(self.sac, *sizes, updates=updates, term=term, key=key)
+        updates, term = self.epochs * self.updates, Conservative.make(self.conservative)
+        return SAC.of(self.sac, dataset, updates=updates, term=term, key=key)

@@ -89,8 +89,8 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
         """Soft actor-critic."""
-        sizes, updates = (dataset.obs_dim, dataset.action_dim), self.epochs * self.updates
-        return SAC.make(self.sac, *sizes, updates=updates, term=self.critic_term(dataset), key=key)
+        updates, term = self.epochs * self.updates, self.critic_term(dataset)
+        return SAC.of(self.sac, dataset, updates=updates, term=term, key=key)
 
     def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
         """What the method adds to the critics' loss."""

@@ -113,6 +113,7 @@ def paper(data: str) -> CountMORL:
             log_std_min=-20.0,
             actor_decay=False,
             critic_norm=False,
+            normalize=False,
             average=1.0,
         ),
     )

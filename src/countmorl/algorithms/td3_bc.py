@@ -20,6 +20,7 @@ class TD3PlusBC(AbstractAlgorithm):
 
     paper: ClassVar[str] = "Fujimoto and Gu, NeurIPS 2021"
     published: ClassVar[Published] = Published.everywhere("the paper", alpha=2.5)
+    takes_discrete: ClassVar[bool] = False
 
     epochs: int = 300
     """Epochs of training; metrics are written after each."""

@@ -69,7 +69,9 @@ def info(data: Data, mode: Mode = "true", json: bool = False) -> int:
             "episodes": f"{card['episodes']:,} ({card['finished_episodes']:,} finished)",
             "length": f"{lengths['mean']:.1f} (from {lengths['min']} to {lengths['max']})",
             "observation": f"{card['obs_dim']} numbers",
-            "action": f"{card['action_dim']} numbers, {bounds['low']} to {bounds['high']}",
+            "action": f"one of {card['action_dim']}"
+            if card["discrete"]
+            else f"{card['action_dim']} numbers, {bounds['low']} to {bounds['high']}",
             "task": describe_task(dataset.task),
             "return": f"{returns['mean']:.1f} ± {returns['std']:.1f} "
             f"(from {returns['min']:.1f} to {returns['max']:.1f})",

@@ -8,9 +8,16 @@ from jaxtyping import Array, Float, Int
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.table import CountTable
 
+STEPS = 1024.0
+"""Steps of a standard deviation that are told apart."""
+
 
 class ExactCounter(AbstractCounter):
-    """Two pairs are the same if every number is; the 32 bits of each are its part of the code."""
+    """Two pairs are the same if every number is, to 1/1024 of a standard deviation.
+
+    Not to the last bit: the same pair is standardised in differently compiled programs, whose
+    rounding differs.
+    """
 
     table: CountTable
 
@@ -27,4 +34,5 @@ class ExactCounter(AbstractCounter):
 
 
 def _bits(x: Float[Array, "batch inputs"]) -> Array:
-    return jax.lax.bitcast_convert_type(x + jnp.zeros((), x.dtype), jnp.uint32)
+    steps = jnp.clip(jnp.round(x * STEPS), -(2.0**30), 2.0**30).astype(jnp.int32)
+    return jax.lax.bitcast_convert_type(steps, jnp.uint32)

@@ -55,10 +55,17 @@ class CountQuery(eqx.Module):
     beta: float = eqx.field(static=True)
     estimate: Kind = eqx.field(static=True)
     alpha: float = eqx.field(static=True)
+    discrete: bool = eqx.field(static=True, default=False)
 
     def __call__(self, obs: np.ndarray, action: np.ndarray) -> Counts:
-        """Count pairs [n, obs] and [n, action] (or one of each), actions in their true bounds."""
-        obs, action = np.atleast_2d(np.float32(obs)), np.atleast_2d(np.float32(action))
+        """Count pairs [n, obs] and [n, action] (or one of each), actions in their true bounds.
+
+        Discrete actions are numbers [n], or one-hot vectors [n, actions].
+        """
+        obs, action = np.atleast_2d(np.float32(obs)), np.asarray(action)
+        if self.discrete and action.ndim < 2 and action.dtype.kind in "iu":
+            action = self._one_hot(action)
+        action = np.atleast_2d(np.float32(action))
         sizes = (obs.shape[1] + action.shape[1], len(action))
         if sizes != (self.ensemble.inputs.mean.shape[0], len(obs)):
             raise DataError(
@@ -83,6 +90,12 @@ class CountQuery(eqx.Module):
         }
         penalty = np.asarray(count_penalty(jnp.asarray(values[self.estimate]), self.beta))
         return Counts(members=members, estimates=values, penalty=penalty)
+
+    def _one_hot(self, action: np.ndarray) -> np.ndarray:
+        count = len(self.action_low)
+        if action.size and not 0 <= action.min() <= action.max() < count:
+            raise DataError(f"Actions must be numbers from 0 to {count - 1}, got {action.max()}.")
+        return np.eye(count, dtype=np.float32)[action]
 
 
 @eqx.filter_jit

@@ -68,4 +68,4 @@ def read_npz(path: Path, *, task: Task | None = None) -> Fields:
 def write_npz(dataset: Dataset, path: Path) -> None:
     """Write a dataset as compressed NPZ, atomically."""
     with atomic(path) as temporary, open(temporary, "wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **dataset.arrays)
+        np.savez_compressed(file, allow_pickle=False, **dataset.stored)

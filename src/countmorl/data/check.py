@@ -40,7 +40,7 @@ def check(source: Fields | Source) -> list[Finding]:
     `source` is anything `countmorl.load` takes, or fields already read.
     """
     if isinstance(source, Dataset):
-        source = read_mapping(source.arrays, name=source.name, task=source.task)
+        source = read_mapping(source.stored, name=source.name, task=source.task)
     fields = source if isinstance(source, Fields) else read(source)
     findings = [finding for test in TESTS for finding in test(fields)]
     return sorted(findings, key=lambda finding: finding.level != "error")
@@ -63,6 +63,8 @@ def _infinite(fields: Fields) -> Iterator[Finding]:
 
 def _bounds(fields: Fields) -> Iterator[Finding]:
     low, high = fields.action_low, fields.action_high
+    if fields.discrete:
+        return
     if (low is None or high is None) and fields.task and fields.task.reference:
         low = np.full(fields.action.shape[1], -1, np.float32)  # Every D4RL task is bounded so.
         high = -low
@@ -121,7 +123,10 @@ def _columns(fields: Fields) -> Iterator[Finding]:
     for key in ("obs", "action"):
         values = getattr(fields, key)
         constant = np.flatnonzero(values.min(axis=0) == values.max(axis=0))
-        if len(constant):
+        if len(constant) and key == "action" and fields.discrete:
+            text = f"actions {constant.tolist()} are always or never taken"
+            yield Finding("warning", "constant", text, count=len(constant))
+        elif len(constant):
             text = f"`{key}` columns {constant.tolist()} never change; they carry no information"
             yield Finding("warning", "constant", text, count=len(constant))
         for left, right in _equal_columns(values, set(constant.tolist())):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
 from countmorl.envs.simulate import Act, check_fit, make_env, record
+from countmorl.envs.spaces import ActionSpace
 from countmorl.envs.tasks import Task
 from countmorl.errors import ConfigError
 from countmorl.policy import Policy
@@ -34,8 +33,11 @@ def collect(
     env = make_env(task.env_id)
     if policy is not None:
         check_fit(policy, env, task)
-    act = _actor(policy, env, np.random.default_rng(seed), deterministic)
-    table = _table(rows, env.observation_space.shape[0], env.action_space.shape[0])
+    space = ActionSpace.of(env)
+    if policy is None and not space.bounded:
+        raise ConfigError(f"The actions of {task.env_id} are unbounded; wanted finite bounds.")
+    act = _actor(policy, space, np.random.default_rng(seed), deterministic)
+    table = _table(rows, env.observation_space.shape[0], space)
     label = name or f"{task.name}-{'policy' if policy else 'random'}"
     with count_progress(f"collecting {label}", rows) as tell:
         for row, step in enumerate(record(act, env, rows=rows, seed=seed)):
@@ -44,23 +46,25 @@ def collect(
             if row % 1000 == 999:
                 tell(1000)
     env.close()
-    bounds = {"action_low": env.action_space.low, "action_high": env.action_space.high}
-    return Dataset.of(Fields.of({**table, **bounds}, name=label, task=task))
+    return Dataset.of(Fields.of({**table, **space.fields}, name=label, task=task))
 
 
-def _actor(policy: Policy | None, env: Any, rng: np.random.Generator, deterministic: bool) -> Act:
-    low, high = env.action_space.low, env.action_space.high
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ConfigError(f"The actions of {env.spec.id} are unbounded; wanted finite bounds.")
+def _actor(
+    policy: Policy | None, space: ActionSpace, rng: np.random.Generator, deterministic: bool
+) -> Act:
     if policy is None:
-        return lambda obs: rng.uniform(low, high).astype(np.float32)
+        return lambda obs: space.draw(rng)
     return lambda obs: policy.act(obs, rng=None if deterministic else rng)
 
 
-def _table(rows: int, obs_dim: int, action_dim: int) -> dict[str, np.ndarray]:
-    shapes = ((obs_dim,), (action_dim,), (), (obs_dim,), (), ())
-    types = (np.float32,) * 4 + (bool,) * 2
-    return {
-        key: np.empty((rows, *shape), dtype)
-        for key, shape, dtype in zip(COLUMNS, shapes, types, strict=True)
-    }
+def _table(rows: int, obs_dim: int, space: ActionSpace) -> dict[str, np.ndarray]:
+    obs, reward, flag = (rows, obs_dim), np.empty(rows, np.float32), np.empty(rows, bool)
+    columns = (
+        np.empty(obs, np.float32),
+        space.empty(rows),
+        reward,
+        np.empty(obs, np.float32),
+        flag,
+        flag.copy(),
+    )
+    return dict(zip(COLUMNS, columns, strict=True))

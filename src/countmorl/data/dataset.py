@@ -39,6 +39,8 @@ class Dataset:
     """Index of each episode's last row; the last episode may be unfinished."""
     action_low: np.ndarray
     action_high: np.ndarray
+    discrete: bool = False
+    """Actions are numbers 0 to `action_dim` - 1; `action` holds them as one-hot vectors."""
     name: str
     task: Task | None = None
 
@@ -59,6 +61,7 @@ class Dataset:
             episode_ends=raw.episode_ends,
             action_low=low,
             action_high=high,
+            discrete=raw.discrete,
             name=raw.name,
             task=raw.task,
         )
@@ -79,7 +82,7 @@ class Dataset:
 
     @property
     def action_dim(self) -> int:
-        """Numbers in one action."""
+        """Numbers in one action; how many actions there are where they are discrete."""
         return self.action.shape[1]
 
     @property
@@ -87,6 +90,15 @@ class Dataset:
         """Every array by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+    @property
+    def stored(self) -> dict[str, np.ndarray]:
+        """Every array as files hold it: a discrete action is its number."""
+        if not self.discrete:
+            return self.arrays
+        arrays = {k: v for k, v in self.arrays.items() if not k.startswith("action_")}
+        count = np.array(self.action_dim)
+        return arrays | {"action": self.action.argmax(axis=1), "action_count": count}
 
     @cached_property
     def hash(self) -> str:
@@ -175,6 +187,7 @@ class Dataset:
             "finished_episodes": len(self.returns),
             "obs_dim": self.obs_dim,
             "action_dim": self.action_dim,
+            "discrete": self.discrete,
             "task": self.task.name if self.task else None,
             "env": self.task.env_id if self.task else None,
             "terminated": int(self.terminated.sum()),
@@ -212,7 +225,8 @@ def concatenate(parts: Mapping[str, Dataset], name: str) -> Dataset:
     datasets = list(parts.values())
     first = datasets[0]
     for other_name, other in parts.items():
-        if (other.obs_dim, other.action_dim) != (first.obs_dim, first.action_dim):
+        sizes = (other.obs_dim, other.action_dim, other.discrete)
+        if sizes != (first.obs_dim, first.action_dim, first.discrete):
             raise DataError(
                 f"'{other_name}' has other sizes than '{first.name}'; cannot join them."
             )

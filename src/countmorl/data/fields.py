@@ -23,11 +23,14 @@ ALIASES = {
     "episode_ends": ("episode_ends",),
     "action_low": ("action_low",),
     "action_high": ("action_high",),
+    "action_count": ("action_count",),
 }
 """Our names and the names that files give to the same thing, in order of preference."""
 
 REQUIRED = ("obs", "action", "reward")
 BLOCK = 100_000
+MOST = 256
+"""Discrete actions there may be."""
 SLACK = 1e-3
 """Share of the range by which an action may miss its bounds, as rounding does."""
 
@@ -46,6 +49,8 @@ class Fields:
     next_known: np.ndarray | None = None
     action_low: np.ndarray | None = None
     action_high: np.ndarray | None = None
+    discrete: bool = False
+    """Actions were numbers 0 to K - 1; `action` holds them as one-hot vectors."""
     name: str = "arrays"
     task: Task | None = None
 
@@ -53,6 +58,10 @@ class Fields:
     def of(cls, found: dict[str, np.ndarray], *, name: str, task: Task | None = None) -> Fields:
         """Check names, types and shapes; give missing flags their meaning."""
         arrays = _rename(found, name)
+        count = _action_count(arrays)
+        if count is not None:
+            arrays["action"] = _one_hot(arrays["action"], count)
+            arrays |= {"action_low": np.array(-1.0), "action_high": np.array(1.0)}
         numbers = {k: _numbers(k, arrays[k]) for k in ("obs", "action") if k in arrays}
         obs, action = (_columns(key, value) for key, value in numbers.items())
         rows = len(obs)
@@ -83,6 +92,7 @@ class Fields:
             episode_ends=_ends(arrays.get("episode_ends"), breaks(obs, next_obs), **flags),
             action_low=_bound(arrays.get("action_low"), action),
             action_high=_bound(arrays.get("action_high"), action),
+            discrete=count is not None,
             name=name,
             task=task,
             **flags,
@@ -173,6 +183,41 @@ def _rename(found: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
             f"named {wanted}; got {', '.join(sorted(found)) or 'none'}."
         )
     return arrays
+
+
+def _action_count(arrays: dict[str, np.ndarray]) -> int | None:
+    """How many discrete actions there are; None where actions are vectors.
+
+    A file says so by `action_count`; else one column of whole-number type without bounds is taken
+    as discrete.
+    """
+    values, given = arrays["action"], arrays.get("action_count")
+    if given is not None:
+        if given.size != 1 or given.dtype.kind not in "iu" or not 1 < int(given.item()) <= MOST:
+            raise DataError(f"`action_count` must be one whole number from 2 to {MOST}.")
+        return int(given.item())
+    bounded = "action_low" in arrays or "action_high" in arrays
+    column = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
+    if bounded or not column or values.dtype.kind not in "iu" or not len(values):
+        return None
+    if values.min() < 0 or values.max() >= MOST:
+        raise DataError(
+            f"`action` holds whole numbers from {values.min()} to {values.max()}, and whole "
+            f"numbers without bounds are discrete actions, 0 to at most {MOST - 1}. Give `action` "
+            "as floats, or `action_low` and `action_high`, where it is a quantity."
+        )
+    return max(2, int(values.max()) + 1)
+
+
+def _one_hot(values: np.ndarray, count: int) -> np.ndarray:
+    values = _numbers("action", _flat("action", values))
+    wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= count))
+    if len(wrong):
+        raise DataError(
+            f"`action` must hold whole numbers from 0 to {count - 1} (`action_count` is {count}); "
+            f"row {wrong[0]:,} holds {values[wrong[0]]:g}."
+        )
+    return np.eye(count, dtype=np.float32)[values.astype(np.int64)]
 
 
 def _numbers(key: str, values: np.ndarray) -> np.ndarray:

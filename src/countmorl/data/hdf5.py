@@ -151,20 +151,21 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
         "next_observations": found["observations"][1:][keep],
         "terminals": terminals[:-1][keep],
         "episode_ends": np.append(np.flatnonzero(ends), keep.sum() - 1),
+        **({"action_count": found["action_count"]} if "action_count" in found else {}),
     }
 
 
 def write_hdf5(dataset: Dataset, path: Path) -> None:
     """Write a dataset in D4RL's v2 layout, atomically; `read_hdf5` gives the same dataset back."""
+    stored = dataset.stored
     columns = {
         "observations": dataset.obs,
-        "actions": dataset.action,
+        "actions": stored["action"],
         "rewards": dataset.reward,
         "next_observations": dataset.next_obs,
         "terminals": dataset.terminated,
         "timeouts": dataset.truncated,
-        "action_low": dataset.action_low,
-        "action_high": dataset.action_high,
+        **{k: stored[k] for k in ("action_low", "action_high", "action_count") if k in stored},
     }
     if not dataset.next_known.all():
         columns["next_known"] = dataset.next_known

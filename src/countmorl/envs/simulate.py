@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from countmorl.envs.gridworld import PREFIX, register_worlds
+from countmorl.envs.spaces import ActionSpace
 from countmorl.envs.tasks import Task, find_task, mean_and_spread
 from countmorl.errors import ConfigError, RunError
 from countmorl.extras import installed, require
@@ -61,8 +62,7 @@ def make_env(env_id: str) -> Any:
     flat = isinstance(env.observation_space, gymnasium.spaces.Box)
     if not flat or len(env.observation_space.shape) != 1:
         raise ConfigError(f"'{env_id}' has observations {env.observation_space}; wanted a vector.")
-    if not isinstance(env.action_space, gymnasium.spaces.Box):
-        raise ConfigError(f"'{env_id}' has actions {env.action_space}; wanted a vector of numbers.")
+    ActionSpace.of(env)
     return env
 
 
@@ -98,11 +98,17 @@ def evaluate(
 
 def check_fit(policy: Policy, env: Any, task: Task) -> None:
     """Raise where a policy's sizes are not those of an environment."""
-    sizes = (env.observation_space.shape[0], env.action_space.shape[0])
-    if sizes != (policy.obs_dim, policy.action_dim):
+    space, obs_dim = ActionSpace.of(env), env.observation_space.shape[0]
+    if (obs_dim, space.size) != (policy.obs_dim, policy.action_dim):
         raise RunError(
             f"The policy takes {policy.obs_dim} numbers and gives {policy.action_dim}, but "
-            f"{task.env_id} has {sizes[0]} and {sizes[1]}. Give the task it was trained for."
+            f"{task.env_id} has {obs_dim} and {space.size}. Give the task it was trained for."
+        )
+    if space.discrete != policy.discrete:
+        kinds = {True: "one of several actions", False: "a vector of numbers"}
+        raise RunError(
+            f"The policy gives {kinds[policy.discrete]}, but {task.env_id} takes "
+            f"{kinds[space.discrete]}. Give the task it was trained for."
         )
 
 

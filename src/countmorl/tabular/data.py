@@ -106,7 +106,7 @@ class TabularData:
         state = _whole(dataset, "observations", dataset.obs)
         return cls.of_rows(
             state[rows],
-            _whole(dataset, "actions", dataset.action)[rows],
+            _whole(dataset, "actions", dataset.stored["action"].reshape(len(dataset), -1))[rows],
             dataset.reward[rows],
             _whole(dataset, "next observations", dataset.next_obs)[rows],
             dataset.terminated[rows],

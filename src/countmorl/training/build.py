@@ -124,6 +124,7 @@ class Build(AbstractBuild):
             "model": to_json(self.algorithm.model),
             "action_low": self.dataset.action_low.tolist(),
             "action_high": self.dataset.action_high.tolist(),
+            "discrete": self.dataset.discrete,
         }
         save_counter(run, penalty.counter, about)
         calibration = calibrate(

@@ -62,6 +62,7 @@ def load_query(run: Run) -> CountQuery:
             beta=use["beta"],
             estimate=use["estimate"],
             alpha=use["alpha"],
+            discrete=use.get("discrete", False),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise RunError(f"{run.result_path(NAME)} is incomplete: {error}.") from error

@@ -24,6 +24,7 @@ from countmorl.data.buffer import RingBuffer
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
 from countmorl.envs.simulate import evaluate, make_env, record
+from countmorl.envs.spaces import ActionSpace
 from countmorl.envs.tasks import Task
 from countmorl.policy import Policy
 from countmorl.runs import Run
@@ -76,14 +77,14 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
         self.task, self.config, self.seed, self.name = task, config, seed, name
         self.epochs = config.max_epochs
         self.env = make_env(task.env_id)
-        self.low, self.high = self.env.action_space.low, self.env.action_space.high
+        self.space = ActionSpace.of(self.env)
 
     def init(self, *, key: Key) -> OnlineState:
         """A random agent with an empty past."""
-        sizes = (self.env.observation_space.shape[0], self.env.action_space.shape[0])
+        sizes = (self.env.observation_space.shape[0], self.space.size)
         rows = self.config.max_epochs * self.config.steps
         return OnlineState(
-            SAC.make(self.config.sac, *sizes, updates=rows, key=key),
+            SAC.make(self.config.sac, *sizes, updates=rows, discrete=self.space.discrete, key=key),
             RingBuffer.empty(self.config.max_epochs, self.config.steps, *sizes),
             jnp.zeros(rows, bool),
         )
@@ -101,17 +102,17 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
 
         def act(obs: np.ndarray) -> np.ndarray:
             if random:
-                return rng.uniform(self.low, self.high).astype(np.float32)
+                return self.space.draw(rng)
             return policy.act(obs, rng=rng)
 
         seed = int(rng.integers(2**31))
         lived = list(record(act, self.env, rows=self.config.steps, seed=seed))
         columns = [np.asarray(column, np.float32) for column in zip(*lived, strict=True)]
+        columns[1] = self.space.vectors(columns[1])
         obs, action, reward, next_obs = (jnp.asarray(column) for column in columns[:4])
-        scaled = 2 * (action - self.low) / (self.high - self.low) - 1
         ended, cut = columns[4].astype(bool), columns[5].astype(bool)
         cut[-1] = not ended[-1]
-        return Transition(obs, scaled, reward, next_obs, jnp.asarray(ended)), jnp.asarray(cut)
+        return Transition(obs, action, reward, next_obs, jnp.asarray(ended)), jnp.asarray(cut)
 
     def judge(self, state: OnlineState, epoch: int) -> dict[str, Any]:
         """Score the stochastic policy, which is the one that makes the data."""
@@ -137,7 +138,7 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
             lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, agent.network()
         )
         info = {"algorithm": "online sac", "task": self.task.env_id, "dataset": None}
-        return Policy(**network, action_low=self.low, action_high=self.high, info=info)
+        return Policy(**network, action_low=self.space.low, action_high=self.space.high, info=info)
 
     def save(self, state: OnlineState, run: Run) -> None:
         """Write the policy so far."""
@@ -151,16 +152,14 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
         """Return every step of the training, in order, as a dataset."""
         rows = int(state.replay.size)
         data = jax.tree.map(lambda leaf: np.asarray(leaf[:rows]), state.replay.data)
-        action = self.low + (data.action + 1) / 2 * (self.high - self.low)
         found = {
             "obs": data.obs,
-            "action": np.clip(action, self.low, self.high),
+            "action": self.space.actions(data.action),
             "reward": data.reward,
             "next_obs": data.next_obs,
             "terminated": data.terminated,
             "truncated": np.asarray(state.truncated[:rows]),
-            "action_low": self.low,
-            "action_high": self.high,
+            **self.space.fields,
         }
         return Dataset.of(Fields.of(found, name=name, task=self.task))
 

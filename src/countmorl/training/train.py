@@ -45,6 +45,12 @@ def train(
     data_options, options = data_options or DataOptions(), options or RunOptions()
     name = algorithm_name(algorithm)
     dataset = _load(data, data_options)
+    if dataset.discrete and not algorithm.takes_discrete:
+        able = ", ".join(name for name, cls in ALGORITHMS.items() if cls.takes_discrete)
+        raise ConfigError(
+            f"'{dataset.name}' has {dataset.action_dim} discrete actions, and {name} needs actions "
+            f"that are vectors. These take discrete ones: {able}."
+        )
     check_loggers(options.log)
     donor = _donor(model, algorithm, dataset) if model else None
     where = Path(out) if out else Path("runs") / f"{name}-{_slug(dataset.name)}-seed{options.seed}"

@@ -1,0 +1,325 @@
+"""Discrete actions, from a log of numbers to a policy that gives numbers."""
+
+from dataclasses import replace
+
+import equinox as eqx
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from scipy.special import log_softmax, logsumexp, softmax
+
+from countmorl import Policy, RunOptions, load, train
+from countmorl.agents.conservative import Conservative, ConservativeConfig
+from countmorl.agents.sac import SAC, SACConfig
+from countmorl.algorithms import ALGORITHMS
+from countmorl.algorithms.adversary import AdversaryConfig
+from countmorl.algorithms.bc import BC
+from countmorl.counting.fit import CodesConfig
+from countmorl.data.arrays import write_npz
+from countmorl.data.check import check
+from countmorl.data.collect import collect
+from countmorl.data.dataset import concatenate
+from countmorl.data.hdf5 import write_hdf5
+from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.envs.simulate import evaluate
+from countmorl.envs.spaces import ActionSpace
+from countmorl.envs.tasks import find_task
+from countmorl.errors import ConfigError, DataError, RunError
+from countmorl.nets import Categorical
+from countmorl.training.counters import load_query
+from countmorl.training.online import OnlineConfig, OnlineStage
+from countmorl.types import Transition
+
+CARTPOLE = "CartPole-v1"
+OPTIONS = RunOptions(save_every=1, eval_every=0)
+
+
+def log(rows=300, actions=3, **more):
+    """A walk on a line: action 0 steps down, 1 stays, 2 steps up; the reward is at the top."""
+    rng = np.random.default_rng(0)
+    action = rng.integers(0, actions, rows)
+    obs = rng.uniform(-1, 1, (rows, 1)).astype(np.float32)
+    next_obs = np.clip(obs + 0.2 * (action[:, None] - 1), -1, 1).astype(np.float32)
+    arrays = {"obs": obs, "action": action, "next_obs": next_obs, "reward": next_obs[:, 0]}
+    return arrays | {"truncated": np.ones(rows, bool)} | more
+
+
+# Data
+
+
+def test_whole_numbers_in_one_column_are_discrete_actions():
+    dataset = load(log())
+    assert dataset.discrete
+    assert dataset.action_dim == 3
+    np.testing.assert_array_equal(dataset.action.argmax(axis=1), log()["action"])
+    np.testing.assert_array_equal(dataset.action.sum(axis=1), 1)
+    np.testing.assert_array_equal(dataset.transitions().action, dataset.action)
+    assert load(log(action=log()["action"][:, None])).hash == dataset.hash
+    assert dataset.card()["discrete"]
+
+
+def test_whole_numbers_with_bounds_and_floats_are_quantities():
+    bounds = {"action_low": np.array([0.0]), "action_high": np.array([2.0])}
+    assert not load(log(**bounds)).discrete
+    assert not load(log(action=log()["action"].astype(np.float32))).discrete
+
+
+def test_the_number_of_actions_may_be_given():
+    dataset = load(log(action_count=np.array(5), action=log()["action"].astype(np.float32)))
+    assert dataset.discrete
+    assert dataset.action_dim == 5
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"action_count": np.array(2)}, "whole numbers from 0 to 1 .* holds 2"),
+        ({"action_count": np.array(1)}, "`action_count` must be one whole number from 2 to 256"),
+        ({"action_count": np.array(2.5)}, "`action_count` must be one whole number"),
+        ({"action_count": np.array([2, 2])}, "`action_count` must be one whole number"),
+        ({"action": np.full(300, -1)}, "whole numbers from -1 to -1"),
+        ({"action": np.full(300, 10_000)}, "Give `action` as floats"),
+        ({"action_count": np.array(3), "action": np.full(300, 0.5)}, "row 0 holds 0.5"),
+        ({"action_count": np.array(3), "action": np.full(300, np.nan)}, "row 0 holds nan"),
+    ],
+)
+def test_wrong_numbers_are_refused(more, words):
+    with pytest.raises(DataError, match=words):
+        load(log(**more))
+
+
+@pytest.mark.parametrize("suffix", ["npz", "hdf5"])
+def test_files_give_the_same_dataset_back(tmp_path, suffix):
+    dataset = load(log(action_count=np.array(4)))
+    path = tmp_path / f"log.{suffix}"
+    (write_npz if suffix == "npz" else write_hdf5)(dataset, path)
+    again = load(path)
+    assert again.hash == dataset.hash
+    assert again.discrete
+    assert again.action_dim == 4
+
+
+def test_check_names_actions_never_taken():
+    findings = check(load(log(action_count=np.array(5))))
+    messages = [finding.message for finding in findings]
+    assert "actions [3, 4] are always or never taken" in messages
+    assert not any("bound" in message for message in messages)
+
+
+def test_logs_of_other_actions_cannot_be_joined():
+    vectors = load(log(action=np.zeros((300, 3), np.float32)))
+    with pytest.raises(DataError, match="other sizes"):
+        concatenate({"a": load(log()), "b": vectors}, "both")
+
+
+# Environments
+
+
+def test_collect_and_evaluate():
+    dataset = collect(find_task(CARTPOLE), rows=300)
+    assert dataset.discrete
+    assert dataset.action_dim == 2
+    assert 0.3 < dataset.action[:, 0].mean() < 0.7
+    right = evaluate(lambda obs: np.ones(len(obs), int), CARTPOLE, episodes=3)
+    assert max(right.lengths) < 15  # Always the same way: the pole falls at once.
+
+
+def test_spaces_that_cannot_be_used_are_refused():
+    gymnasium = pytest.importorskip("gymnasium")
+
+    class Odd(gymnasium.Env):
+        action_space = gymnasium.spaces.MultiDiscrete([2, 2])
+        spec = gymnasium.spec(CARTPOLE)
+
+    with pytest.raises(ConfigError, match="wanted a vector of numbers, or Discrete"):
+        ActionSpace.of(Odd())
+
+
+def test_vectors_and_actions_of_a_space():
+    numbers = ActionSpace.numbered(3)
+    np.testing.assert_array_equal(numbers.vectors(np.array([2, 0])), [[0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(numbers.actions(np.eye(3)), [0, 1, 2])
+    box = ActionSpace(low=np.array([0.0]), high=np.array([4.0]))
+    np.testing.assert_allclose(box.vectors(np.array([[1.0]])), [[-0.5]])
+    np.testing.assert_allclose(box.actions(np.array([[-0.5]])), [[1.0]])
+
+
+def test_online_training_keeps_numbers():
+    config = OnlineConfig(until=1e9, steps=50, max_epochs=2, random_steps=50, batch=8, episodes=1)
+    stage = OnlineStage(find_task(CARTPOLE), replace(config, sac=SACConfig(hidden=(8,))), seed=0)
+    state = stage.init(key=jr.key(0))
+    for epoch in range(2):
+        state, _ = stage.epoch(state, key=jr.key(epoch))
+    dataset = stage.replay(state, "cartpole")
+    assert dataset.discrete
+    assert len(dataset) == 100
+    assert set(dataset.stored["action"]) == {0, 1}
+
+
+# Policies
+
+
+def policy(**changes):
+    given = {
+        "weights": (np.array([[1.0, 0.0, -1.0]]),),
+        "biases": (np.zeros(3),),
+        "head": "categorical",
+        "obs_mean": np.zeros(1),
+        "obs_std": np.ones(1),
+        "action_low": -np.ones(3),
+        "action_high": np.ones(3),
+    }
+    return Policy(**given | changes)
+
+
+def test_a_policy_gives_the_likeliest_number_or_samples(tmp_path):
+    plain = policy()
+    assert plain.act(np.array([2.0])) == 0
+    np.testing.assert_array_equal(plain.act(np.array([[2.0], [-2.0]])), [0, 2])
+    drawn = plain.act(np.full((20_000, 1), 0.7), rng=np.random.default_rng(0))
+    shares = np.bincount(drawn, minlength=3) / len(drawn)
+    np.testing.assert_allclose(shares, softmax([0.7, 0.0, -0.7]), atol=0.015)
+    plain.save(tmp_path / "policy.safetensors")
+    assert Policy.load(tmp_path / "policy.safetensors").discrete
+
+
+def test_a_policy_of_numbers_does_not_fit_an_environment_of_vectors():
+    weights = (np.zeros((3, 1)),)
+    odd = policy(
+        weights=weights,
+        biases=(np.zeros(1),),
+        obs_mean=np.zeros(3),
+        obs_std=np.ones(3),
+        action_low=-np.ones(1),
+        action_high=np.ones(1),
+    )
+    with pytest.raises(RunError, match="gives one of several actions, but Pendulum-v1 takes"):
+        evaluate(odd, "Pendulum-v1", episodes=1)
+
+
+# Losses
+
+
+def agent(term=None):
+    config = SACConfig(hidden=(8,), critic_norm=False)
+    return SAC.make(config, 2, 3, updates=10, discrete=True, term=term, key=jr.key(0))
+
+
+def batch(rows=6):
+    rng = np.random.default_rng(1)
+    obs, next_obs = rng.standard_normal((2, rows, 2)).astype(np.float32)
+    action = np.eye(3, dtype=np.float32)[rng.integers(0, 3, rows)]
+    ended = np.arange(rows) == 2
+    return Transition(*map(jnp.asarray, (obs, action, rng.standard_normal(rows), next_obs, ended)))
+
+
+def mlp(net, x, member=None):
+    pick = (lambda a: np.asarray(a)) if member is None else (lambda a: np.asarray(a)[member])
+    for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
+        x = np.maximum(x @ pick(weight) + pick(bias), 0)
+    return x @ pick(net.weights[-1]) + pick(net.biases[-1])
+
+
+def test_backup_is_the_exact_expectation():
+    sac, steps = agent(), batch()
+    sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-0.5))
+    ahead = np.asarray(steps.next_obs)
+    log_p = log_softmax(mlp(sac.state.actor, ahead), axis=1)
+    least = np.minimum(mlp(sac.state.targets, ahead, 0), mlp(sac.state.targets, ahead, 1))
+    value = (np.exp(log_p) * (least - np.exp(-0.5) * log_p)).sum(axis=1)
+    wanted = np.asarray(steps.reward) + 0.99 * np.where(steps.terminated, 0, value)
+    np.testing.assert_allclose(sac.backup(steps, key=jr.key(0)), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_the_soft_maximum_runs_over_every_action():
+    term = Conservative.make(ConservativeConfig(weight=2.0, temperature=0.7))
+    sac, steps = agent(term), batch()
+    got, _ = term(sac.state.critics, sac, steps, key=jr.key(0))
+    wanted, obs = 0.0, np.asarray(steps.obs)
+    for critic in (0, 1):
+        q = mlp(sac.state.critics, obs, critic)
+        on_data = (q * np.asarray(steps.action)).sum(axis=1).mean()
+        wanted += 2.0 * (0.7 * logsumexp(q / 0.7, axis=1).mean() - on_data)
+    np.testing.assert_allclose(got, wanted, rtol=1e-4)
+
+
+def test_cloning_is_the_cross_entropy():
+    dataset = load(log())
+    made = BC(hidden=(4,), epochs=1, updates=1).agent(dataset, key=jr.key(0))
+    steps = dataset.transitions()
+    logits = mlp(made.actor, np.asarray(made.standardizer(steps.obs)))
+    wanted = -(log_softmax(logits, axis=1) * steps.action).sum(axis=1).mean()
+    _, metrics = made.update(Transition(*map(jnp.asarray, steps)), key=jr.key(0))
+    np.testing.assert_allclose(metrics["loss"], wanted, rtol=1e-4)
+    np.testing.assert_array_equal(made.act(steps.obs, key=jr.key(0)).sum(axis=1), 1)
+
+
+def test_categorical_draws_by_its_probabilities():
+    dist = Categorical(jnp.log(jnp.array([0.2, 0.5, 0.3])))
+    wide = Categorical(jnp.broadcast_to(dist.log_probs, (20_000, 3)))
+    drawn, log_prob = wide.sample(key=jr.key(0))
+    np.testing.assert_allclose(drawn.mean(axis=0), [0.2, 0.5, 0.3], atol=0.015)
+    np.testing.assert_allclose(jnp.exp(log_prob[:5]), (drawn[:5] * jnp.exp(dist.log_probs)).sum(1))
+    np.testing.assert_array_equal(dist.mode(), [0, 1, 0])
+
+
+# Algorithms
+
+SMALL = {"epochs": 2, "updates": 4, "batch": 20}
+MODEL = EnsembleConfig(
+    members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1
+)
+DREAMS = SMALL | {
+    "horizon": 2,
+    "branches": 20,
+    "model": MODEL,
+    "sac": SACConfig(hidden=(8,)),
+    "termination": "never",
+}
+OWN = {
+    "bc": SMALL,
+    "cql": SMALL,
+    "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
+    "rambo": DREAMS | {"clone_epochs": 1, "adversary_config": AdversaryConfig(steps=5, batch=8)},
+    "repb-sde": DREAMS | {"first_epochs": 1},
+}
+
+
+@pytest.mark.parametrize("name", [n for n, cls in ALGORITHMS.items() if cls.takes_discrete])
+def test_algorithms_learn_from_discrete_logs(tmp_path, name):
+    config = ALGORITHMS[name](**OWN.get(name, DREAMS))
+    run = train(config, log(), out=tmp_path / "run", options=OPTIONS, quiet=True)
+    made = Policy.load(run.path)
+    assert made.discrete
+    assert set(made.act(log()["obs"], rng=np.random.default_rng(0))) <= {0, 1, 2}
+
+
+def test_td3_bc_says_who_can(tmp_path):
+    with pytest.raises(ConfigError, match=r"td3-bc needs actions that are vectors.*bc, cql"):
+        train("td3-bc", log(), out=tmp_path / "run")
+
+
+def test_counts_of_numbers(tmp_path):
+    config = ALGORITHMS["count-morl"](**OWN["count-morl"] | {"counter": "exact"})
+    rows = log()
+    run = train(config, rows, out=tmp_path / "run", options=OPTIONS, quiet=True)
+    query = load_query(run)
+    by_number = query(rows["obs"], rows["action"])
+    by_vector = query(rows["obs"], np.eye(3)[rows["action"]])
+    np.testing.assert_array_equal(by_number.members, by_vector.members)
+    assert (by_number.members >= 1).mean() > 0.8  # All but the hold-out rows were counted.
+    with pytest.raises(DataError, match="numbers from 0 to 2, got 3"):
+        query(rows["obs"][:1], np.array([3]))
+
+
+def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
+    """On the line, the way to the reward is up, whatever the log did."""
+    config = ALGORITHMS["cql"](
+        epochs=4,
+        updates=150,
+        sac=SACConfig(hidden=(32,), actor_rate=3e-3, entropy_backup=False, average=0.05),
+    )
+    run = train(config, log(2000), out=tmp_path / "run", options=OPTIONS, quiet=True)
+    where = np.linspace(-0.9, 0.7, 9, dtype=np.float32)[:, None]
+    assert (Policy.load(run.path).act(where) == 2).mean() > 0.8
