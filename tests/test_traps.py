@@ -1,0 +1,230 @@
+"""Traps that public code fell into: each check passes here and fails with the trap built in."""
+
+from dataclasses import replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from countmorl import load
+from countmorl.agents.conservative import Conservative, ConservativeConfig
+from countmorl.agents.sac import SAC, SACConfig
+from countmorl.algorithms.combo import COMBO
+from countmorl.data.buffer import RingBuffer
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.fit import EnsembleConfig, split_rows
+from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.dynamics.termination import KnownTermination, known_rule
+from countmorl.pessimism import NoPessimism, StdPenalty
+from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.training.epoch import Frozen, Imagination, mixed_batch, on_device
+from countmorl.types import Transition
+
+
+def springs(trap):
+    """The check fails where the trap is built in."""
+    return pytest.raises(AssertionError, match=trap)
+
+
+def model(ends="never", elites=(0, 1), members=2):
+    """Member k takes every observation up by k + 1, with reward k, almost without noise."""
+    net = GaussianNet.make((2, 4, 4, 4, 4, 2), key=jr.key(0))
+    nets = jax.tree.map(lambda leaf: jnp.stack([jnp.zeros_like(leaf)] * members), net)
+    steps = jnp.arange(members, dtype=jnp.float32)
+    quiet = jnp.full(members, -40.0)
+    bias = jnp.stack([steps + 1, steps, quiet, quiet], axis=1)
+    nets = eqx.tree_at(lambda n: n.biases[-1], nets, bias)
+    nets = eqx.tree_at(lambda n: n.log_var_min, nets, jnp.full((members, 2), -40.0))
+    ensemble = Ensemble(nets, Standardizer.identity(2), jnp.array(elites), jnp.zeros(members))
+    rule = known_rule("never") if ends == "never" else (lambda next_obs: next_obs[0] > 2.5)
+    return PenalizedModel(ensemble, NoPessimism(), KnownTermination(rule))
+
+
+def act(obs, *, key):
+    return jnp.zeros((len(obs), 1))
+
+
+def roll(model, rows=40, horizon=4):
+    return rollout(model, act, jnp.zeros((rows, 1)), horizon, key=jr.key(0))
+
+
+# A rollout past a terminal state
+
+
+def nothing_after_the_end(steps, alive):
+    assert (np.asarray(steps.obs[alive]) <= 2.5).all(), "past a terminal state"
+
+
+def test_no_rollout_goes_past_a_terminal_state():
+    nothing_after_the_end(*roll(model(ends="fall"))[:2])
+    with springs("past a terminal"):
+        nothing_after_the_end(*roll(model(ends="never"))[:2])
+
+
+# A time limit taken as the end of the task
+
+
+def log(**more):
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.standard_normal((60, 1)), axis=0)
+    obs = (walk + 100 * (np.arange(60) // 15)[:, None]).astype(np.float32)
+    ends = {"terminated": np.arange(60) % 30 == 29, "truncated": np.arange(60) % 30 == 14}
+    next_obs = np.append(obs[1:], obs[-1:], axis=0)
+    edge = ends["terminated"] | ends["truncated"]
+    next_obs[edge] = obs[edge] + 0.1
+    arrays = {"obs": obs, "action": np.zeros((60, 1), np.float32), "next_obs": next_obs}
+    return arrays | ends | {"reward": np.ones(60)} | more
+
+
+def cut_rows_have_a_future(dataset):
+    sac = SAC.make(SACConfig(hidden=(4,)), 1, 1, updates=1, key=jr.key(0))
+    bias = jnp.full((2, 1), 50.0)  # Any state is worth about 50.
+    sac = eqx.tree_at(lambda a: a.state.targets.biases[-1], sac, bias)
+    sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-30.0))
+    steps = on_device(dataset.transitions("critic"))
+    value = sac.backup(sac.seen(steps._replace(next_obs=jnp.zeros((60, 1)))), key=jr.key(0))
+    cut = np.asarray(dataset.truncated)
+    assert (np.asarray(value)[cut] > 10).all(), "a time limit ended the task"
+    assert (np.asarray(value)[np.asarray(dataset.terminated) & ~cut] == 1).all()
+
+
+def test_a_time_limit_does_not_end_the_task():
+    dataset = load(log())
+    cut_rows_have_a_future(dataset)
+    with springs("a time limit"):
+        cut_rows_have_a_future(replace(dataset, terminated=dataset.terminated | dataset.truncated))
+
+
+# A jump to the next episode's start as if the task moved so
+
+
+def no_jumps(arrays):
+    rows, _ = split_rows(load(arrays), EnsembleConfig(holdout=5), seed=0)
+    change = np.abs(np.concatenate([rows.y, rows.holdout_y])[:, 0])
+    assert (change < 50).all(), "jump to the next episode"
+
+
+def test_no_model_sees_a_jump_to_the_next_episode():
+    arrays = log()
+    no_jumps(arrays)
+    without = {k: v for k, v in arrays.items() if k != "next_obs"}
+    no_jumps(without)  # The last row of an episode then has no next observation at all.
+    with springs("jump"):
+        no_jumps(arrays | {"next_obs": np.append(arrays["obs"][1:], arrays["obs"][:1], axis=0)})
+
+
+# The wrong members
+
+
+def only_elites_speak(model, elites):
+    steps, alive, _ = roll(model)
+    member = np.asarray(steps.next_obs - steps.obs)[:, 0].round().astype(int) - 1
+    assert set(member[np.asarray(alive)]) == set(elites), "not the elites"
+    paths = member.reshape(4, 40)
+    assert (paths != paths[0]).any(), "one elite for a whole rollout"
+
+
+def test_only_elites_are_rolled_out_and_anew_at_every_step():
+    only_elites_speak(model(elites=(2, 0), members=4), (0, 2))
+    with springs("not the elites"):
+        only_elites_speak(model(elites=(0, 1, 2, 3), members=4), (0, 2))
+    with springs("not the elites"):
+        only_elites_speak(model(elites=(0, 1), members=4), (0, 2))
+
+
+# MOPO's penalty over the elites alone, or without the reward
+
+
+def uncertainty_is_everyones(ensemble):
+    x = jnp.zeros((3, 2))
+    lowered = StdPenalty(1.0, "max_std")(ensemble, x, ensemble.trunks(x))
+    assert np.allclose(lowered.penalty, 5.0, atol=1e-4), "not over all members and targets"
+
+
+def with_deviations(log_var, elites):
+    ensemble = model(elites=elites, members=3).ensemble
+    bias = ensemble.members.biases[-1].at[:, 2:].set(log_var)
+    ensemble = eqx.tree_at(lambda e: e.members.biases[-1], ensemble, bias)
+    return eqx.tree_at(lambda e: e.members.log_var_max, ensemble, jnp.full((3, 2), 40.0))
+
+
+def test_mopo_looks_at_all_members_and_at_the_reward():
+    # Member 2 has deviations 3 (observation) and 4 (reward): the norm is 5.
+    log_var = 2 * jnp.log(jnp.array([[1.0, 1.0], [1.0, 1.0], [3.0, 4.0]]))
+    uncertainty_is_everyones(with_deviations(log_var, (0, 1)))
+    with springs("not over all"):
+        uncertainty_is_everyones(with_deviations(log_var.at[2].set(log_var[0]), (0, 1)))
+    with springs("not over all"):
+        uncertainty_is_everyones(with_deviations(log_var.at[2, 1].set(-80.0), (0, 1)))
+
+
+# Values raised on imagined rows
+
+
+def raises_only_real_rows(term, real):
+    sac = SAC.make(SACConfig(hidden=(4,)), 1, 1, updates=1, key=jr.key(0))
+    steps = on_device(load(log()).transitions())
+    steps = jax.tree.map(lambda leaf: leaf[:10], steps)
+
+    def value(moved):
+        return term(sac.state.critics, sac, steps._replace(action=moved), key=jr.key(0))[0]
+
+    # Only the raised part looks at the batch's own actions.
+    pull = np.abs(np.asarray(jax.grad(value)(steps.action)))[:, 0]
+    assert (pull[:real] > 0).any()
+    assert (pull[real:] == 0).all(), "an imagined row was raised"
+
+
+def test_combo_raises_only_real_rows():
+    term = COMBO(batch=10).critic_term(load(log()))
+    raises_only_real_rows(term, 5)
+    with springs("an imagined row"):
+        raises_only_real_rows(Conservative.make(ConservativeConfig()), 5)
+
+
+# Old rollouts, or none, in the buffer
+
+
+def holds_the_latest(buffer, wanted):
+    drawn = buffer.sample(200, key=jr.key(0))
+    assert set(np.asarray(drawn.reward).tolist()) == wanted, "not the last rollouts"
+
+
+def rollouts(numbers, buffer):
+    for number in numbers:
+        row = jnp.full((4, 1), float(number))
+        steps = Transition(row, row, row[:, 0], row, jnp.zeros(4, bool))
+        buffer = buffer.add(steps, jnp.ones(4, bool))
+    return buffer
+
+
+def test_the_buffer_forgets_the_oldest_rollout():
+    holds_the_latest(rollouts(range(1, 6), RingBuffer.empty(3, 4, 1, 1)), {3.0, 4.0, 5.0})
+    holds_the_latest(rollouts([1], RingBuffer.empty(3, 4, 1, 1)), {1.0})  # And no empty rows.
+    with springs("not the last"):
+        holds_the_latest(rollouts(range(1, 6), RingBuffer.empty(5, 4, 1, 1)), {3.0, 4.0, 5.0})
+
+
+# Real rewards lowered as well
+
+
+def test_real_rewards_stay_as_they_were_logged():
+    data = on_device(load(log()).transitions())
+    plan = Imagination(model(), horizon=1, branches=4, rows=12)
+    frozen = Frozen(data, updates=1, batch=20, imagination=plan)
+    batch = mixed_batch(frozen, rollouts([-7.0], RingBuffer.empty(1, 4, 1, 1)), key=jr.key(0))
+    np.testing.assert_array_equal(batch.reward[:8], 1.0)
+    np.testing.assert_array_equal(batch.reward[8:], -7.0)
+
+
+# Rows that were held out counted as known
+
+
+def test_held_out_rows_are_not_counted():
+    rows, _ = split_rows(load(log()), EnsembleConfig(holdout=5), seed=0)
+    assert len(rows.x) == 55
+    assert len(rows.holdout_x) == 5
