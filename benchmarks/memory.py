@@ -40,7 +40,7 @@ Run.append = watch
 
 base = CountMORL()
 config = replace(
-    base, epochs=8, updates=20, horizon=20, termination="walker2d",
+    base, epochs=8, updates=20, horizon=20, branches=50_000, termination="walker2d",
     model=replace(base.model, max_epochs=1), codes=replace(base.codes, bits=32, fit_epochs=1),
 )
 with tempfile.TemporaryDirectory() as folder:

@@ -158,3 +158,23 @@ def test_a_warm_start_imitates_first():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         ConservativeConfig(**wrong)
+
+
+def test_the_sampled_gradient_is_the_full_one_on_average():
+    sac, steps, keys = agent(), batch(), jr.split(jr.key(7), 3000)
+
+    def mean_gradient(sampled):
+        term = Conservative.make(ConservativeConfig(actions=3, temperature=0.5, sampled=sampled))
+
+        def value(critics, key):
+            return term(critics, sac, steps, key=key)[0]
+
+        both = jax.jit(jax.vmap(jax.value_and_grad(value), (None, 0)))
+        values, gradients = both(sac.state.critics, keys)
+        return values, np.concatenate(
+            [np.asarray(leaf.mean(axis=0)).ravel() for leaf in jax.tree.leaves(gradients)]
+        )
+
+    (values, drawn), (wanted_values, wanted) = mean_gradient(True), mean_gradient(False)
+    np.testing.assert_allclose(values, wanted_values, rtol=1e-5)
+    assert np.linalg.norm(drawn - wanted) < 0.03 * np.linalg.norm(wanted)

@@ -50,7 +50,12 @@ def test_presets_that_do_not_exist_are_refused():
 
 def test_quick_is_smaller_than_the_default():
     quick, default = preset("quick", CountMORL, ""), CountMORL()
-    assert quick.epochs * quick.branches < default.epochs * default.branches / 10
+    assert quick.epochs * quick.begun < default.epochs * default.begun / 10
+
+
+def test_rollouts_make_as_many_steps_whatever_their_horizon():
+    assert [CountMORL(horizon=h).begun for h in (1, 5, 20)] == [100_000, 20_000, 5_000]
+    assert preset("paper", CountMORL, "hopper-medium-expert-v2").begun == 50_000
 
 
 @pytest.mark.parametrize(

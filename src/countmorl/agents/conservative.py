@@ -25,6 +25,9 @@ class ConservativeConfig:
     """Temperature of the soft maximum over actions (T)."""
     actions: int = 10
     """Actions drawn of each kind: uniform, the policy's at s, the policy's at s'."""
+    sampled: bool = True
+    """Take the term's gradient at one action a state, drawn by its share in the soft maximum: the
+    same on average as at all of them, for a third of the time. The flag turns it off."""
     threshold: float | None = None
     """Hold the gap between soft maximum and data at this value by a learned multiplier
     (Lagrange); default: a fixed weight."""
@@ -68,9 +71,7 @@ class Conservative(AbstractCriticTerm):
         config = self.config
         lowered = jax.tree.map(lambda leaf: leaf[self.pushed_down_from :], batch)
         real = jax.tree.map(lambda leaf: leaf[: self.pushed_up], batch)
-        values = self.off_data(critics, agent, lowered, key=key)
-        scaled = jax.nn.logsumexp(values / config.temperature, axis=0)
-        high = config.temperature * scaled.mean(axis=-1)
+        high = self.soft_maximum(critics, agent, lowered, key=key).mean(axis=-1)
         on_data = agent.head.q(critics, real.obs, real.action).mean(axis=-1)
         gap = config.weight * (high - on_data)
         facts = {"conservative_gap": gap.mean()}
@@ -79,16 +80,29 @@ class Conservative(AbstractCriticTerm):
         multiplier = jnp.clip(jnp.exp(self.log_multiplier), 0.0, 1e6)
         return multiplier * jnp.sum(gap - config.threshold), facts | {"multiplier": multiplier}
 
+    def soft_maximum(
+        self, critics: MLP, agent: SAC, batch: Transition, *, key: Key
+    ) -> Float[Array, "critics batch"]:
+        """T logsumexp_j(q_j / T) at each state. Discrete actions are listed, not drawn."""
+        heat = self.config.temperature
+        values, action = agent.head.all_values(critics, batch.obs), None
+        if values is None:
+            still = jax.lax.stop_gradient(critics) if self.config.sampled else critics
+            values, action = self.off_data(still, agent, batch, key=key)
+        high = heat * jax.nn.logsumexp(values / heat, axis=0)
+        if action is None or not self.config.sampled:
+            return high
+        # The gradient of the soft maximum is the mean of dQ_j over j drawn by softmax(q / T).
+        drawn = jr.categorical(jr.fold_in(key, 1), values / heat, axis=0)
+        chosen = jnp.take_along_axis(action[:, None], drawn[None, ..., None], axis=0)[0]
+        obs = jnp.broadcast_to(batch.obs, (len(chosen), *batch.obs.shape))
+        own = jnp.diagonal(agent.head.q(critics, obs, chosen)).T
+        return high + own - jax.lax.stop_gradient(own)
+
     def off_data(
         self, critics: MLP, agent: SAC, batch: Transition, *, key: Key
-    ) -> Float[Array, "actions critics batch"]:
-        """Q(s, a_j) - log density(a_j), for all three kinds of actions.
-
-        Discrete actions are listed, not drawn: the soft maximum is then exact.
-        """
-        listed = agent.head.all_values(critics, batch.obs)
-        if listed is not None:
-            return listed
+    ) -> tuple[Float[Array, "actions critics batch"], Float[Array, "actions batch action"]]:
+        """Q(s, a_j) - log density(a_j) for all three kinds of actions, and the actions."""
         uniform_key, here_key, next_key = jr.split(key, 3)
         shape = (self.config.actions, *batch.action.shape)
         uniform = jr.uniform(uniform_key, shape, minval=-1.0, maxval=1.0)
@@ -99,7 +113,8 @@ class Conservative(AbstractCriticTerm):
             drawn.append(agent.distribution(agent.state.actor, repeated).sample(key=kind_key))
         action, log_density = (jnp.concatenate(parts) for parts in zip(*drawn, strict=True))
         obs = jnp.broadcast_to(batch.obs, (len(action), *batch.obs.shape))
-        return agent.head.q(critics, obs, action).swapaxes(0, 1) - log_density[:, None]
+        values = agent.head.q(critics, obs, action).swapaxes(0, 1) - log_density[:, None]
+        return values, action
 
     def learned(self, facts: Metrics) -> Self:
         """Raise the multiplier while the gap is above the threshold."""

@@ -20,6 +20,9 @@ from countmorl.errors import ConfigError
 from countmorl.pessimism import AbstractPessimism, CountPenalty
 from countmorl.types import Key
 
+STEPS = 100_000
+"""Steps imagined in one epoch, where the number of rollouts is not given."""
+
 
 class AbstractBuild(ABC):
     """Fits, or reads from the run, what an algorithm asks for."""
@@ -56,8 +59,9 @@ class AbstractModelBased(AbstractAlgorithm):
     """Epochs of policy training; metrics are written after each."""
     horizon: int = 5
     """Steps of each rollout (H)."""
-    branches: int = 50_000
-    """Rollouts begun in one epoch (B)."""
+    branches: int | None = None
+    """Rollouts begun in one epoch (B); default: as many as make 100,000 steps (the paper has
+    50,000 whatever the horizon, and most of their steps are never drawn)."""
     retain: int = 5
     """Epochs whose rollouts are kept."""
     real_share: float = 0.05
@@ -74,9 +78,16 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, horizon=1, branches=1, retain=1, real_share=0, clone_epochs=0)
+        at_least(self, horizon=1, retain=1, real_share=0, clone_epochs=0)
+        if self.branches is not None:
+            at_least(self, branches=1)
         if self.real_share >= 1:
             raise ConfigError(f"`real_share` must be below 1, got {self.real_share:g}.")
+
+    @property
+    def begun(self) -> int:
+        """Rollouts begun in one epoch."""
+        return self.branches or max(1, STEPS // self.horizon)
 
     @property
     def imagined_rows(self) -> int:

@@ -103,6 +103,7 @@ def paper(data: str) -> CountMORL:
         horizon=row.horizon,
         beta=row.betas[row.best],
         estimate=row.best,
+        branches=50_000,
         model=replace(base.model, learning_rate=1e-3, decay=False, max_epochs=200, least_steps=1),
         codes=CodesConfig(bits=row.bits),
         sac=replace(
@@ -125,7 +126,7 @@ def quick() -> CountMORL:
     return replace(
         base,
         epochs=30,
-        branches=10_000,
+        branches=5_000,
         model=replace(base.model, max_epochs=30),
         codes=replace(base.codes, fit_epochs=3),
     )
