@@ -10,6 +10,7 @@ import numpy
 import tyro
 from tyro.conf import Positional
 
+from countmorl.cli.compare import compare
 from countmorl.cli.data import Data
 from countmorl.cli.output import points, print_json, print_pairs, print_table
 from countmorl.cli.train import finish
@@ -196,6 +197,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "evaluate": evaluate,
     "count": count,
     "calibration": calibration,
+    "compare": compare,
     "figures": figures,
     "doctor": doctor,
     "demo": demo,

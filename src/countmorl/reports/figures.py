@@ -44,7 +44,7 @@ def learning_curve(run: Run, behaviour: float | None = None) -> Path:
     epochs = [m["epoch"] for m in judged]
     mean = np.array([m[key] for m in judged])
     spread = np.array([m[f"{key}_std"] for m in judged])
-    figure, axes = _axes()
+    figure, axes = axes_of()
     axes.plot(epochs, mean, color=INK, marker="o", markersize=3, label="policy")
     axes.fill_between(epochs, mean - spread, mean + spread, color=INK, alpha=0.15, linewidth=0)
     if behaviour is not None:
@@ -52,7 +52,7 @@ def learning_curve(run: Run, behaviour: float | None = None) -> Path:
     label = "normalised score" if key == "score" else "return"
     axes.set(xlabel="epoch", ylabel=label, title=_title(run))
     axes.legend(frameon=False)
-    return _save(figure, run.path / "learning-curve.png")
+    return save_figure(figure, run.path / "learning-curve.png")
 
 
 def coverage(run: Run) -> Path:
@@ -61,7 +61,7 @@ def coverage(run: Run) -> Path:
     if not rolled:
         raise RunError(f"{run.path} counts nothing, so there is no coverage to draw.")
     epochs = [m["epoch"] for m in rolled]
-    figure, (top, bottom) = _axes(rows=2)
+    figure, (top, bottom) = axes_of(rows=2)
     steps = len(rolled[0]["rollout_unseen"])
     for step, color in ((0, INK), (steps - 1, RED)):
         label = f"step {step + 1} of {steps}"
@@ -77,7 +77,7 @@ def coverage(run: Run) -> Path:
     penalty.set(ylabel="mean penalty (dotted)", ylim=(0, None))
     penalty.spines["top"].set_visible(False)
     top.legend(frameon=False)
-    return _save(figure, run.path / "coverage.png")
+    return save_figure(figure, run.path / "coverage.png")
 
 
 def calibration(run: Run) -> Path:
@@ -86,11 +86,11 @@ def calibration(run: Run) -> Path:
     count = np.array([max(b["count"], 0.1) for b in facts["bins"]])
     error = np.array([b["error"] for b in facts["bins"]])
     bars = np.array([b["error_se"] for b in facts["bins"]])
-    figure, axes = _axes()
+    figure, axes = axes_of()
     axes.errorbar(count, error, yerr=2 * bars, color=INK, marker="o", markersize=4, capsize=2)
     axes.set(xscale="log", xlabel="estimated count", ylabel="held-out model error (scaled)")
     axes.set_title(f"{_title(run)}\nrank correlation {facts['rank_correlation']:.2f}", fontsize=9)
-    return _save(figure, run.path / "calibration.png")
+    return save_figure(figure, run.path / "calibration.png")
 
 
 def read_calibration(run: Run) -> dict[str, Any]:
@@ -107,7 +107,8 @@ def read_calibration(run: Run) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: {error}.") from error
 
 
-def _axes(rows: int = 1) -> tuple[Any, Any]:
+def axes_of(rows: int = 1) -> tuple[Any, Any]:
+    """An empty figure in the style of all of ours."""
     require("matplotlib").use("Agg")
     plots = require("matplotlib.pyplot")
     size = (SIZE[0], SIZE[1] * (1 if rows == 1 else 1.5))
@@ -123,7 +124,8 @@ def _title(run: Run) -> str:
     return f"{config['algorithm']} on {config['data']['name']}"
 
 
-def _save(figure: Any, path: Path) -> Path:
+def save_figure(figure: Any, path: Path) -> Path:
+    """Write a figure as PNG, atomically."""
     with atomic(path) as temporary:
         figure.savefig(temporary, dpi=160, format="png", metadata={"Software": None})
     require("matplotlib.pyplot").close(figure)

@@ -1,0 +1,57 @@
+"""`countmorl compare`: runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from tyro.conf import Positional
+
+from countmorl.cli.output import print_json, print_table
+from countmorl.errors import ConfigError
+from countmorl.reports.compare import differing, draw_curves, summarize
+from countmorl.runs import Run
+
+Runs = Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
+
+
+def compare(
+    runs: Runs,
+    figure: Path | None = None,
+    last: int = 5,
+    json: bool = False,
+) -> int:
+    """Put runs side by side: the settings in which they differ, scores, values, penalties, speed.
+
+    Args:
+        runs: Folders of runs.
+        figure: PNG file to draw their learning curves into.
+        last: Evaluations, from the end, whose mean is the score.
+        json: Print JSON, with every evaluation.
+    """
+    if not runs or last < 1:
+        raise ConfigError("`compare` wants one or more run folders, and `--last` at least 1.")
+    opened = [Run.open(run) for run in runs]
+    facts = [summarize(run, last) for run in opened]
+    own = differing(opened)
+    drawn = str(draw_curves(opened, figure)) if figure else None
+    if json:
+        rows = [{**row, "settings": settings} for row, settings in zip(facts, own, strict=True)]
+        print_json({"runs": rows, "figure": drawn})
+        return 0
+    head = ("run", "epochs", f"last {last}", "q", "penalty", "rows/code", "updates/s")
+    print_table(head, map(_row, facts))
+    for row, settings in zip(facts, own, strict=True):
+        told = ", ".join(f"{name} {value}" for name, value in settings.items())
+        print(f"{Path(row['run']).name}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
+    if drawn:
+        print(f"Figure: {drawn}")
+    return 0
+
+
+def _row(facts: dict[str, Any]) -> tuple[str, ...]:
+    kept = f"{facts['score']:.1f} ± {facts['score_spread']:.1f}" if facts["scores"] else "-"
+    forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f", "updates_per_second": ".0f"}
+    numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())
+    return (Path(facts["run"]).name, str(facts["epochs"]), kept, *numbers)

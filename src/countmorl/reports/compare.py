@@ -1,0 +1,91 @@
+"""Runs side by side: what differs in their settings, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from countmorl.errors import RunError
+from countmorl.reports.figures import axes_of, save_figure
+from countmorl.runs import Run
+
+COLORS = ("#1f4e79", "#b5482a", "#3b7d4f", "#7a4f9a", "#b8860b", "#4a9ab5", "#8a8a8a", "#c25b8a")
+
+
+def summarize(run: Run, last: int = 5) -> dict[str, Any]:
+    """Scores, values, penalties and speed of one run.
+
+    `score` is the mean of the last evaluations, as the paper reports it; runs on tasks without
+    reference scores have their mean return there.
+    """
+    policy = [m for m in run.metrics() if m.get("stage") == "policy"]
+    if not policy:
+        raise RunError(f"{run.path} has no epoch of a policy yet; let it train for a while.")
+    judged = [m for m in policy if "return" in m]
+    key = "score" if judged and "score" in judged[0] else "return"
+    scores = [m[key] for m in judged]
+    timing = [t for t in run.lines("timing.jsonl") if t.get("stage") == "policy"]
+    end = policy[-1]
+    return {
+        "run": str(run.path),
+        "algorithm": run.config["algorithm"],
+        "data": run.config["data"]["name"],
+        "epochs": len(policy),
+        "measure": key,
+        "score": float(np.mean(scores[-last:])) if scores else None,
+        "score_spread": float(np.std(scores[-last:])) if scores else None,
+        "scores": scores,
+        "judged_at": [m["epoch"] for m in judged],
+        "q": end.get("q"),
+        "penalty": float(np.mean(end["rollout_penalty"])) if "rollout_penalty" in end else None,
+        "rows_per_code": rows_per_code(run),
+        "updates_per_second": _middle(
+            [t["updates_per_second"] for t in timing if "updates_per_second" in t]
+        ),
+    }
+
+
+def rows_per_code(run: Run) -> float | None:
+    """Rows of the data that share a code, the middle of the members; None without codes."""
+    saved = run.load_result("counter")
+    if saved is None:
+        return None
+    counts = [array for name, array in saved[0].items() if name.endswith(".counts")]
+    return _middle([float(table.sum() / len(table)) for table in counts])
+
+
+def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """For each run the settings that all of the runs have, and in which not all agree."""
+    flat = [_flat({**run.config["config"], "seed": run.config["options"]["seed"]}) for run in runs]
+    shared = [name for name in flat[0] if all(name in settings for settings in flat)]
+    differ = [name for name in shared if len({str(settings[name]) for settings in flat}) > 1]
+    return [{name: settings[name] for name in differ} for settings in flat]
+
+
+def draw_curves(runs: Sequence[Run], path: Path) -> Path:
+    """One learning curve a run, in one figure."""
+    figure, axes = axes_of()
+    summaries = [summarize(run) for run in runs]
+    for index, facts in enumerate(summaries):
+        color, label = COLORS[index % len(COLORS)], Path(facts["run"]).name
+        axes.plot(facts["judged_at"], facts["scores"], color=color, label=label, linewidth=1.3)
+    measures = {"score": "normalised score", "return": "return"}
+    data = sorted({facts["data"] for facts in summaries})
+    axes.set(xlabel="epoch", ylabel=measures[summaries[0]["measure"]], title=", ".join(data))
+    axes.legend(frameon=False, fontsize=7)
+    return save_figure(figure, path)
+
+
+def _flat(settings: dict[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        nested = isinstance(value, dict)
+        found |= _flat(value, f"{before}{name}.") if nested else {f"{before}{name}": value}
+    return found
+
+
+def _middle(values: list[float]) -> float | None:
+    return float(np.median(values)) if values else None

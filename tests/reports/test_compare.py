@@ -1,0 +1,73 @@
+import json
+
+import numpy as np
+import pytest
+
+from countmorl import Run
+from countmorl.errors import RunError
+from countmorl.reports.compare import differing, draw_curves, summarize
+
+
+def make(folder, *, beta=1.0, seed=0, scores=(1.0, 2.0, 6.0), counted=True):
+    config = {"beta": beta, "sac": {"discount": 0.99, "actor_rate": beta / 10}}
+    about = {"algorithm": "count-morl", "data": {"name": "toy"}, "options": {"seed": seed}}
+    run = Run.create(folder, {**about, "config": config})
+    for epoch, score in enumerate(scores, 1):
+        facts = {"q": 10.0 * epoch, "rollout_penalty": [0.1, 0.3], "return": 5.0, "score": score}
+        run.append("metrics.jsonl", {"stage": "policy", "epoch": epoch, **facts})
+        speed = {"stage": "policy", "updates_per_second": 100.0 * epoch}
+        run.append("timing.jsonl", speed)
+    run.append("timing.jsonl", {"stage": "model", "updates_per_second": 1.0})
+    if counted:
+        tables = {f"counter.tables[{i}].counts": np.array(c) for i, c in enumerate([[2, 4], [6]])}
+        run.save_result("counter", tables)
+    return run
+
+
+def test_a_run_in_numbers(tmp_path):
+    facts = summarize(make(tmp_path / "run"), last=2)
+    assert (facts["score"], facts["score_spread"]) == (4.0, 2.0)
+    assert facts["q"] == 30.0
+    assert facts["penalty"] == pytest.approx(0.2)
+    assert facts["rows_per_code"] == 4.5  # (2 + 4) / 2 and 6 / 1
+    assert facts["updates_per_second"] == 200.0
+    assert facts["judged_at"] == [1, 2, 3]
+
+
+def test_a_run_that_counts_nothing(tmp_path):
+    assert summarize(make(tmp_path / "run", counted=False))["rows_per_code"] is None
+
+
+def test_only_settings_that_differ_are_told(tmp_path):
+    runs = [make(tmp_path / name, beta=b) for name, b in (("a", 1.0), ("b", 3.0))]
+    assert differing(runs) == [
+        {"beta": 1.0, "sac.actor_rate": 0.1},
+        {"beta": 3.0, "sac.actor_rate": 0.3},
+    ]
+    assert differing([runs[0], make(tmp_path / "c", seed=4)]) == [{"seed": 0}, {"seed": 4}]
+
+
+def test_curves_are_drawn(tmp_path):
+    runs = [make(tmp_path / name) for name in "ab"]
+    drawn = draw_curves(runs, tmp_path / "curves.png")
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_without_a_policy_says_so(tmp_path):
+    with pytest.raises(RunError, match="no epoch of a policy yet"):
+        summarize(make(tmp_path / "run", scores=()))
+
+
+def test_command(run_cli, tmp_path):
+    make(tmp_path / "one")
+    make(tmp_path / "two", beta=3.0)
+    code, out, err = run_cli("compare", "one", "two", "--figure", "curves.png")
+    assert (code, err) == (0, "")
+    assert "two: count-morl on toy; beta 3.0, sac.actor_rate 0.3" in out
+    assert "3.0 ± 2.2" in out
+    assert (tmp_path / "curves.png").exists()
+    code, out, _ = run_cli("compare", "one", "two", "--json", "--last", 1)
+    assert [row["score"] for row in json.loads(out)["runs"]] == [6.0, 6.0]
+    assert run_cli("compare")[0] == 2
+    assert run_cli("compare", "one", "--last", 0)[0] == 2
+    assert run_cli("compare", "nowhere")[0] == 2
