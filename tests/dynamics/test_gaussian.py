@@ -27,7 +27,7 @@ def test_loss_against_numpy():
     mean, log_var = forward(net, x)
     fit = np.mean((mean - y) ** 2 * np.exp(-log_var)) + np.mean(log_var)
     decay = sum(0.5 * d * np.sum(np.square(w)) for d, w in zip(DECAYS, net.weights, strict=True))
-    bounds = 0.01 * (2 * 0.5 + 2 * 10.0)
+    bounds = 0.01 * (0.5 + 10.0)
     got = net.loss(jnp.asarray(x), jnp.asarray(y), DECAYS)
     np.testing.assert_allclose(got, fit + decay + bounds, rtol=1e-5)
 

@@ -31,7 +31,7 @@ class SACConfig:
     """Weight of the next step's value (gamma)."""
     normalize: bool = True
     """Standardise observations by the data's mean and deviation; the flag turns it off."""
-    actor_rate: float = 1e-4
+    actor_rate: float = 3e-4
     """Step size of Adam for the actor."""
     actor_decay: bool = True
     """Let the actor's step size fall to zero along half a cosine over the run; the flag
@@ -40,7 +40,7 @@ class SACConfig:
     """Step size of Adam for the critics."""
     critic_norm: bool = True
     """Normalise the critics' hidden layers (layer normalisation); the flag turns it off."""
-    entropy_rate: float = 1e-4
+    entropy_rate: float = 1e-3
     """Step size of Adam for the entropy weight."""
     target_entropy: float | None = None
     """Entropy the policy is held to; default minus the number of action columns, or half of the

@@ -66,7 +66,11 @@ class GaussianNet(eqx.Module):
     ) -> Float[Array, ""]:
         """Negative log-likelihood, weight decay per layer, and a pull on the variance bounds.
 
-        mean((mu - y)^2 exp(-v)) + mean(v) + sum_l decay_l |W_l|^2 / 2 + 0.01 sum(v_max - v_min).
+        mean((mu - y)^2 exp(-v)) + mean(v) + sum_l decay_l |W_l|^2 / 2 + 0.01 mean(v_max - v_min).
+
+        The pull is a mean over the targets, as the fit is. The authors' sum is shared by the
+        seven members of one loss; on bounds of a member's own, and with many targets, a sum is
+        strong enough to drive v_max below v_min, and the variance is then a constant for ever.
         """
         mean, log_var = self.head(self.trunk(x))
         fit = jnp.mean(jnp.square(mean - y) * jnp.exp(-log_var)) + jnp.mean(log_var)
@@ -74,4 +78,4 @@ class GaussianNet(eqx.Module):
             0.5 * rate * jnp.sum(jnp.square(weight))
             for rate, weight in zip(decays, self.weights, strict=True)
         )
-        return fit + decay + 0.01 * jnp.sum(self.log_var_max - self.log_var_min)
+        return fit + decay + 0.01 * jnp.mean(self.log_var_max - self.log_var_min)
