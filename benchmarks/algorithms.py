@@ -21,7 +21,7 @@ from countmorl.data.buffer import RingBuffer
 from countmorl.rollouts import PenalizedModel
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
 
-UPDATES, BRANCHES, ROWS = 100, 5_000, 20_000
+UPDATES, BRANCHES, ROWS = 100, 2_000, 20_000
 NAMES = ("count-morl", "bc", "td3-bc", "cql", "mopo", "morel", "combo", "rambo", "repb-sde")
 
 

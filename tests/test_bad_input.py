@@ -536,7 +536,7 @@ POLICIES = [
     Case(
         "evaluating on discrete actions",
         lambda p: ("evaluate", p.run, "--task", "CartPole-v1"),
-        "wanted a vector of numbers",
+        "The policy takes 3 numbers and gives 2, but CartPole-v1 has 4 and 2",
     ),
     Case(
         "evaluating no episodes",
@@ -577,9 +577,9 @@ WRITING = [
         "`rows` must be at least 1, got 0",
     ),
     Case(
-        "collecting discrete actions",
-        lambda p: ("data", "collect", "CartPole-v1", "x.npz", "--rows", 5),
-        "'CartPole-v1' has actions Discrete",
+        "collecting numbered states",
+        lambda p: ("data", "collect", "FrozenLake-v1", "x.npz", "--rows", 5),
+        "'FrozenLake-v1' has observations Discrete",
     ),
     Case(
         "collecting in no environment",

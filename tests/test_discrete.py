@@ -15,6 +15,7 @@ from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.bc import BC
+from countmorl.counting.exact import ExactCounter
 from countmorl.counting.fit import CodesConfig
 from countmorl.data.arrays import write_npz
 from countmorl.data.check import check
@@ -27,6 +28,7 @@ from countmorl.envs.spaces import ActionSpace
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.nets import Categorical
+from countmorl.tabular.data import TabularData
 from countmorl.training.counters import load_query
 from countmorl.training.online import OnlineConfig, OnlineStage
 from countmorl.types import Transition
@@ -292,7 +294,8 @@ def test_algorithms_learn_from_discrete_logs(tmp_path, name):
     run = train(config, log(), out=tmp_path / "run", options=OPTIONS, quiet=True)
     made = Policy.load(run.path)
     assert made.discrete
-    assert set(made.act(log()["obs"], rng=np.random.default_rng(0))) <= {0, 1, 2}
+    assert made.action_dim == 3
+    assert made.act(log()["obs"]).dtype.kind == "i"
 
 
 def test_td3_bc_says_who_can(tmp_path):
@@ -309,8 +312,11 @@ def test_counts_of_numbers(tmp_path):
     by_vector = query(rows["obs"], np.eye(3)[rows["action"]])
     np.testing.assert_array_equal(by_number.members, by_vector.members)
     assert (by_number.members >= 1).mean() > 0.8  # All but the hold-out rows were counted.
-    with pytest.raises(DataError, match="numbers from 0 to 2, got 3"):
-        query(rows["obs"][:1], np.array([3]))
+    column = query(rows["obs"], rows["action"][:, None].astype(float))
+    np.testing.assert_array_equal(by_number.members, column.members)
+    for wrong in (3, -1, 0.5):
+        with pytest.raises(DataError, match=f"numbers from 0 to 2, got {wrong}"):
+            query(rows["obs"][:1], np.array([wrong]))
 
 
 def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
@@ -323,3 +329,65 @@ def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
     run = train(config, log(2000), out=tmp_path / "run", options=OPTIONS, quiet=True)
     where = np.linspace(-0.9, 0.7, 9, dtype=np.float32)[:, None]
     assert (Policy.load(run.path).act(where) == 2).mean() > 0.8
+
+
+# From the command line
+
+
+def test_a_log_of_numbers_from_collect_to_count(run_cli, tmp_path):
+    small = ("--epochs", 1, "--updates", 2, "--model.max-epochs", 1, "--model.width", 8)
+    few = ("--branches", 10, "--codes.bits", 8, "--codes.fit-epochs", 1, "--codes.fit-updates", 5)
+    assert run_cli("data", "collect", CARTPOLE, "log.hdf5", "--rows", 300)[0] == 0
+    assert "one of 2" in run_cli("data", "info", "log.hdf5")[1]
+    assert run_cli("data", "check", "log.hdf5")[0] == 0
+    assert run_cli("data", "info", "log.hdf5", "--mode", "d4rl-exact", "--json")[0] == 0
+    given = ("--out", "run", *small, *few, "--eval-episodes", 1)
+    assert run_cli("train", "count-morl", "log.hdf5", *given)[0] == 0
+    assert run_cli("resume", "run")[0] == 0
+    assert run_cli("evaluate", "run", "--episodes", 1)[0] == 0
+    collected = run_cli("data", "collect", CARTPOLE, "more.npz", "--policy", "run", "--rows", 30)
+    assert collected[0] == 0
+    one_way = {"obs": np.zeros((5, 4), np.float32), "action": np.zeros(5, int)}
+    np.savez(tmp_path / "one.npz", **one_way, reward=np.zeros(5))
+    assert run_cli("count", "run", "one.npz")[0] == 0  # It never takes the last action.
+    np.savez(
+        tmp_path / "vectors.npz", obs=one_way["obs"], action=np.eye(2)[[0] * 5], reward=[0] * 5
+    )
+    code, _, err = run_cli("count", "run", "vectors.npz")
+    assert code == 2
+    assert "has actions that are vectors, but run was trained on discrete actions" in err
+    code, _, err = run_cli("train", "cql", "log.hdf5", "--task", "Pendulum-v1", "--out", "other")
+    assert code == 2
+    assert "but Pendulum-v1 has 3 and 1" in err
+    run_cli("data", "convert", "log.hdf5", "again.npz")
+    assert load(tmp_path / "again.npz").hash == load(tmp_path / "log.hdf5").hash
+
+
+def test_grid_world_logs_are_discrete(run_cli, tmp_path):
+    assert run_cli("gridworld-data", "cliff", "cliff.npz", "--rows", 500)[0] == 0
+    assert load(tmp_path / "cliff.npz").discrete
+    assert run_cli("train", "tabular", "cliff.npz", "--out", "run")[0] == 0
+
+
+def test_untaken_actions_stay_in_a_table():
+    states = {"obs": np.zeros((300, 1)), "next_obs": np.ones((300, 1))}
+    data = TabularData.of(load(log(action_count=np.array(5), **states)))
+    assert data.actions == 5
+
+
+def test_kinds_of_actions_hash_differently():
+    numbers, low, high = load(log()), -np.ones(3), np.ones(3)
+    vectors = load(log(action=numbers.action, action_low=low, action_high=high))
+    assert not vectors.discrete
+    assert numbers.hash != vectors.hash
+
+
+def test_exact_counts_of_many_columns_and_values():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 5000, (4000, 7)) / 1443.0  # Whole numbers, standardised.
+    counter = ExactCounter.fit(jnp.asarray(x, jnp.float32))
+    assert len(counter.table) == len(np.unique(x, axis=0))
+    nothing = jnp.zeros((1, 1, 1))
+    near = jnp.asarray(x * (1 + 1e-7), jnp.float32)
+    assert (counter.counts(near, nothing) >= 1).all()
+    assert (counter.counts(near.at[:, 0].add(0.5 / 1443), nothing) == 0).all()

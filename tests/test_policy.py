@@ -238,7 +238,10 @@ class TestHostileFile:
             ({"kind": None}, "is not a policy"),
             ({"format": 99}, "has format 99, this version reads 1"),
             ({"format": None}, "has format None"),
-            ({"head": "softmax"}, "`head` must be one of tanh, tanh_normal, got 'softmax'"),
+            (
+                {"head": "softmax"},
+                "`head` must be one of tanh, tanh_normal, categorical, got 'softmax'",
+            ),
             ({"head": "tanh_normal"}, "last layer has 2 outputs, wanted 4"),
             ({"layers": 2}, "last layer has 16 outputs, wanted 2"),
             ({"layers": 0}, "last layer"),

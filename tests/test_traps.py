@@ -9,10 +9,12 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from countmorl import load
+from countmorl import RunOptions, load, train
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.combo import COMBO
+from countmorl.algorithms.count_morl import CountMORL
+from countmorl.counting.exact import ExactCounter
 from countmorl.data.buffer import RingBuffer
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
@@ -21,6 +23,7 @@ from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import NoPessimism, StdPenalty
 from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.training.counters import load_query
 from countmorl.training.epoch import Frozen, Imagination, mixed_batch, on_device
 from countmorl.types import Transition
 
@@ -134,6 +137,8 @@ def test_only_elites_are_rolled_out_and_anew_at_every_step():
         only_elites_speak(model(elites=(0, 1, 2, 3), members=4), (0, 2))
     with springs("not the elites"):
         only_elites_speak(model(elites=(0, 1), members=4), (0, 2))
+    with springs("one elite for a whole"):
+        only_elites_speak(model(elites=(2,), members=4), (2,))
 
 
 # MOPO's penalty over the elites alone, or without the reward
@@ -214,7 +219,8 @@ def test_the_buffer_forgets_the_oldest_rollout():
 
 def test_real_rewards_stay_as_they_were_logged():
     data = on_device(load(log()).transitions())
-    plan = Imagination(model(), horizon=1, branches=4, rows=12)
+    careful = eqx.tree_at(lambda m: m.pessimism, model(), StdPenalty(5.0, "max_std"))
+    plan = Imagination(careful, horizon=1, branches=4, rows=12)
     frozen = Frozen(data, updates=1, batch=20, imagination=plan)
     batch = mixed_batch(frozen, rollouts([-7.0], RingBuffer.empty(1, 4, 1, 1)), key=jr.key(0))
     np.testing.assert_array_equal(batch.reward[:8], 1.0)
@@ -224,7 +230,29 @@ def test_real_rewards_stay_as_they_were_logged():
 # Rows that were held out counted as known
 
 
-def test_held_out_rows_are_not_counted():
-    rows, _ = split_rows(load(log()), EnsembleConfig(holdout=5), seed=0)
-    assert len(rows.x) == 55
-    assert len(rows.holdout_x) == 5
+def only_training_rows_are_counted(counted, rows):
+    counter = ExactCounter.fit(counted)
+    nothing = jnp.zeros((1, 1, 1))
+    assert (counter.counts(rows.x, nothing) == 1).all()
+    assert (counter.counts(rows.holdout_x, nothing) == 0).all(), "held-out rows were counted"
+
+
+def test_held_out_rows_are_not_counted(tmp_path):
+    config = CountMORL(
+        epochs=1,
+        updates=1,
+        batch=8,
+        branches=4,
+        horizon=1,
+        counter="exact",
+        model=EnsembleConfig(members=2, elites=1, width=4, holdout=5, max_epochs=1),
+    )
+    quiet = {"options": RunOptions(eval_every=0), "quiet": True}
+    run = train(replace(config, termination="never"), log(), out=tmp_path / "run", **quiet)
+    rows, inputs = split_rows(load(log()), config.model, seed=0)
+    held = np.asarray(inputs.invert(rows.holdout_x))
+    query = load_query(run)
+    assert (query(held[:, :1], held[:, 1:]).members == 0).all()
+    only_training_rows_are_counted(rows.x, rows)
+    with springs("held-out"):
+        only_training_rows_are_counted(jnp.concatenate([rows.x, rows.holdout_x]), rows)

@@ -21,6 +21,8 @@ Arrays = dict[str, np.ndarray]
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it into place only if the block succeeds."""
+    if path.is_dir():
+        raise RunError(f"{path} is a folder; wanted the name of a file to write.")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with explained_write(path):

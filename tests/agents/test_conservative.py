@@ -116,8 +116,8 @@ def test_the_term_moves_the_critics_and_not_the_actor():
     for old, new, other in zip(
         before.weights, after.state.actor.weights, plain.state.actor.weights, strict=True
     ):
-        assert jnp.abs(new - old).max() <= 1.01e-4
-        assert jnp.abs(other - old).max() <= 1.01e-4
+        assert jnp.abs(new - old).max() <= 3.01e-4
+        assert jnp.abs(other - old).max() <= 3.01e-4
 
 
 def test_a_backup_without_entropy():

@@ -5,12 +5,13 @@ import pytest
 
 from countmorl import Run
 from countmorl.errors import RunError
-from countmorl.reports.compare import differing, draw_curves, summarize
+from countmorl.reports.compare import differing, draw_curves, measure_of, summarize
 
 
 def make(folder, *, beta=1.0, seed=0, scores=(1.0, 2.0, 6.0), counted=True):
     config = {"beta": beta, "sac": {"discount": 0.99, "actor_rate": beta / 10}}
-    about = {"algorithm": "count-morl", "data": {"name": "toy"}, "options": {"seed": seed}}
+    data = {"name": "toy", "hash": "abc"}
+    about = {"algorithm": "count-morl", "data": data, "options": {"seed": seed}}
     run = Run.create(folder, {**about, "config": config})
     for epoch, score in enumerate(scores, 1):
         facts = {"q": 10.0 * epoch, "rollout_penalty": [0.1, 0.3], "return": 5.0, "score": score}
@@ -48,13 +49,13 @@ def test_only_settings_that_differ_are_told(tmp_path):
 
 
 def test_curves_are_drawn(tmp_path):
-    runs = [make(tmp_path / name) for name in "ab"]
+    runs = [summarize(make(tmp_path / name)) for name in "ab"]
     drawn = draw_curves(runs, tmp_path / "curves.png")
     assert drawn.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_run_without_a_policy_says_so(tmp_path):
-    with pytest.raises(RunError, match="no epoch of a policy yet"):
+    with pytest.raises(RunError, match="no epoch of a policy"):
         summarize(make(tmp_path / "run", scores=()))
 
 
@@ -71,3 +72,17 @@ def test_command(run_cli, tmp_path):
     assert run_cli("compare")[0] == 2
     assert run_cli("compare", "one", "--last", 0)[0] == 2
     assert run_cli("compare", "nowhere")[0] == 2
+    (tmp_path / "folder.png").mkdir()
+    for wrong in ("curves.pdf", ".", "folder.png"):
+        assert run_cli("compare", "one", "--figure", wrong)[0] == 2
+    (tmp_path / "two" / "config.json").write_text('{"format": 1, "versions": {}}')
+    code, _, err = run_cli("compare", "one", "two")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "config.json is incomplete" in err
+
+
+def test_scores_and_returns_are_not_mixed(tmp_path):
+    scored = summarize(make(tmp_path / "scored"))
+    with pytest.raises(RunError, match="cannot be compared"):
+        measure_of([scored, scored | {"measure": "return"}])
+    assert measure_of([scored, scored | {"measure": None}]) == "score"

@@ -41,7 +41,7 @@ def test_an_end_that_is_not_always_an_end_gets_a_twin():
 
 def test_rows_without_a_next_observation_count_only_where_the_task_ended():
     dataset = rows()
-    bare = load({"obs": dataset.obs, "action": dataset.action, "reward": dataset.reward,
+    bare = load({"obs": dataset.obs, "action": dataset.stored["action"], "reward": dataset.reward,
                  "terminated": dataset.terminated, "truncated": dataset.truncated})  # fmt: skip
     data = TabularData.of(bare)
     assert data.counts.sum() == 3  # The last row's next observation is unknown.

@@ -93,7 +93,7 @@ class Conservative(AbstractCriticTerm):
         if action is None or not self.config.sampled:
             return high
         # The gradient of the soft maximum is the mean of dQ_j over j drawn by softmax(q / T).
-        drawn = jr.categorical(jr.fold_in(key, 1), values / heat, axis=0)
+        drawn = jr.categorical(jr.fold_in(key, 3), values / heat, axis=0)
         chosen = jnp.take_along_axis(action[:, None], drawn[None, ..., None], axis=0)[0]
         obs = jnp.broadcast_to(batch.obs, (len(chosen), *batch.obs.shape))
         own = jnp.diagonal(agent.head.q(critics, obs, chosen)).T

@@ -5,7 +5,8 @@ imagined (and real) states - mean of Q on real pairs ]. No reward is lowered.
 
 Differences from the paper: the term is CQL(H)'s with a policy and uniform actions, as in all public
 code. From OfflineRL-Kit: the soft maximum runs over all 30 actions, not over three at a time. From
-d3rlpy: rollouts end at terminal states, and only elites are rolled out.
+d3rlpy: rollouts end at terminal states, and only elites are rolled out. From all: the term's
+gradient is taken at one action a state (`ConservativeConfig.sampled`).
 """
 
 from dataclasses import dataclass, field, replace

@@ -4,9 +4,9 @@ After each epoch of SAC the model takes steps that lower the policy's value whil
 the data: NLL(data) + lambda mean[ A log p(s', r | s, a) ] on imagined steps (see `adversary`). The
 policy begins as a clone of the behaviour. With lambda = 0 the model makes no step.
 
-Differences from the authors' code: observations are standardised inside the model only, not for
-the policy; elites are drawn anew for each row; log p is a logsumexp in single precision. As there,
-the adversary's own rollouts go on past terminal states, after which nothing is worth anything.
+Differences from the authors' code: elites are drawn anew for each row; log p is a logsumexp in
+single precision. As there, the adversary's own rollouts go on past terminal states, after which
+nothing is worth anything.
 """
 
 from dataclasses import dataclass, field

@@ -8,7 +8,7 @@ standardised targets.
 
 Differences from the authors' code: one command in place of two scripts; phi ends in swish, not in
 tanh; the weight decay is MOPO's (theirs is twice that); targets are standardised in the penalty
-only; rollouts are begun every epoch, 50,000 of them.
+only; rollouts are begun every epoch.
 """
 
 from dataclasses import dataclass

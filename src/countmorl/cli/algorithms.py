@@ -12,7 +12,8 @@ from countmorl.cli.output import print_json, print_table
 
 
 def algorithms(json: bool = False) -> int:
-    """List the algorithms: what each does, whose it is, how long its file is.
+    """List the algorithms: what each does, whose it is, whether it learns a model and takes
+    discrete actions, how long its file is.
 
     Args:
         json: Print JSON.
@@ -21,7 +22,7 @@ def algorithms(json: bool = False) -> int:
     if json:
         print_json(rows)
         return 0
-    columns = ("name", "idea", "paper", "model", "lines")
+    columns = ("name", "idea", "paper", "model", "discrete", "lines")
     print_table(columns, ([str(row[column]) for column in columns] for row in rows))
     print(
         "countmorl train NAME DATA trains one; countmorl train NAME --help explains its settings."
@@ -35,6 +36,7 @@ def about(algorithm: type[AbstractAlgorithm]) -> dict[str, str | int]:
         "idea": (algorithm.__doc__ or "").splitlines()[0].split(": ", 1)[1],
         "paper": algorithm.paper,
         "model": "yes" if issubclass(algorithm, AbstractModelBased) else "no",
+        "discrete": "yes" if algorithm.takes_discrete else "no",
         "lines": len(inspect.getsource(inspect.getmodule(algorithm) or algorithm).splitlines()),
     }
 

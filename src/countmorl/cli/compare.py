@@ -10,7 +10,7 @@ from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
 from countmorl.errors import ConfigError
-from countmorl.reports.compare import differing, draw_curves, summarize
+from countmorl.reports.compare import differing, draw_curves, measure_of, summarize
 from countmorl.runs import Run
 
 Runs = Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
@@ -32,19 +32,21 @@ def compare(
     """
     if not runs or last < 1:
         raise ConfigError("`compare` wants one or more run folders, and `--last` at least 1.")
+    if figure and figure.suffix != ".png":
+        raise ConfigError(f"{figure} has the ending '{figure.suffix}'; wanted .png.")
     opened = [Run.open(run) for run in runs]
     facts = [summarize(run, last) for run in opened]
-    own = differing(opened)
-    drawn = str(draw_curves(opened, figure)) if figure else None
+    own, measure = differing(opened), measure_of(facts)
+    drawn = str(draw_curves(facts, figure)) if figure else None
     if json:
         rows = [{**row, "settings": settings} for row, settings in zip(facts, own, strict=True)]
         print_json({"runs": rows, "figure": drawn})
         return 0
-    head = ("run", "epochs", f"last {last}", "q", "penalty", "rows/code", "updates/s")
+    head = ("run", "epochs", f"{measure}, last {last}", "q", "penalty", "rows/code", "updates/s")
     print_table(head, map(_row, facts))
     for row, settings in zip(facts, own, strict=True):
         told = ", ".join(f"{name} {value}" for name, value in settings.items())
-        print(f"{Path(row['run']).name}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
+        print(f"{row['run']}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
     if drawn:
         print(f"Figure: {drawn}")
     return 0
@@ -54,4 +56,4 @@ def _row(facts: dict[str, Any]) -> tuple[str, ...]:
     kept = f"{facts['score']:.1f} ± {facts['score_spread']:.1f}" if facts["scores"] else "-"
     forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f", "updates_per_second": ".0f"}
     numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())
-    return (Path(facts["run"]).name, str(facts["epochs"]), kept, *numbers)
+    return (facts["run"], str(facts["epochs"]), kept, *numbers)

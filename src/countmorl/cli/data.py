@@ -157,7 +157,8 @@ def collect(
     """Roll a policy in an environment and write every step, or make data by D4RL's recipe.
 
     Args:
-        env: A task such as hopper, or any Gymnasium id with vectors for observations and actions.
+        env: A task such as hopper, or any Gymnasium id whose observations are vectors, and whose
+            actions are vectors or discrete.
         out: File to write (.hdf5 or .npz); with --recipe, a folder. Repeat an interrupted recipe's
             command to go on with it.
         policy: random, or the folder of a run of ours.
@@ -168,7 +169,7 @@ def collect(
         until_expert: What makes a policy an expert, in the same way.
         rows: Steps to record; medium-replay has as many as the training took.
         seed: Seed of the environment and of the actions.
-        deterministic: Act by the policy's mean instead of sampling.
+        deterministic: Act by the policy's mean, or its likeliest action, instead of sampling.
         json: Print JSON.
     """
     if recipe:

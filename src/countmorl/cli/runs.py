@@ -18,7 +18,7 @@ from countmorl.data.sources import load
 from countmorl.demo import demo as run_demo
 from countmorl.doctor import examine
 from countmorl.envs.simulate import evaluate as play
-from countmorl.errors import ConfigError
+from countmorl.errors import ConfigError, DataError
 from countmorl.files import atomic
 from countmorl.policy import Policy
 from countmorl.reports.figures import calibration as draw_calibration
@@ -48,7 +48,7 @@ def evaluate(
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Play episodes with a run's policy, acting by its mean, and print its score.
+    """Play episodes with a run's policy, acting by its mean or likeliest action; print its score.
 
     Args:
         run: A run's folder, or a policy.safetensors file.
@@ -94,8 +94,14 @@ def count(run: RunFolder, data: Data, out: Path | None = None, json: bool = Fals
         out: Write every pair's counts, estimates and penalty to this NPZ file.
         json: Print JSON.
     """
-    dataset = load(data)
-    counts = load_query(Run.open(run))(dataset.obs, dataset.action)
+    dataset, query = load(data), load_query(Run.open(run))
+    if dataset.discrete != query.discrete:
+        kinds = {True: "discrete actions", False: "actions that are vectors"}
+        raise DataError(
+            f"'{dataset.name}' has {kinds[dataset.discrete]}, but {run} was trained on "
+            f"{kinds[query.discrete]}. Give a log of the same task."
+        )
+    counts = query(dataset.obs, dataset.stored["action"])
     if out:
         with atomic(out) as temporary, open(temporary, "wb") as file:
             columns = {"members": counts.members, "penalty": counts.penalty, **counts.estimates}

@@ -3,36 +3,55 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.table import CountTable
 
-STEPS = 1024.0
-"""Steps of a standard deviation that are told apart."""
+LEAST, MOST = 2.0**-20, 2.0**-12
 
 
 class ExactCounter(AbstractCounter):
-    """Two pairs are the same if every number is, to 1/1024 of a standard deviation.
+    """Two pairs are the same if every number is; a code holds the place of each among its column's.
 
-    Not to the last bit: the same pair is standardised in differently compiled programs, whose
-    rounding differs.
+    Numbers are compared with some slack, a quarter of the least gap between two of a column:
+    the same pair is standardised in differently compiled programs, whose last bits differ.
     """
 
     table: CountTable
+    values: Float[Array, "inputs distinct"]
+    """Distinct numbers of each column, in order, filled up with infinities."""
+    slack: Float[Array, " inputs"]
 
     @classmethod
     def fit(cls, x: Float[Array, "rows inputs"]) -> "ExactCounter":
         """Count the rows."""
-        return cls(CountTable.of(np.asarray(_bits(x))))
+        columns = [np.unique(column) for column in np.asarray(x).T]
+        values = np.full((len(columns), max(map(len, columns))), np.inf, np.float32)
+        for row, column in zip(values, columns, strict=True):
+            row[: len(column)] = column
+        gaps = [np.diff(column).min() if len(column) > 1 else 1.0 for column in columns]
+        slack = np.clip(np.array(gaps, np.float32) / 4, LEAST, MOST)
+        parts = jnp.asarray(values), jnp.asarray(slack)
+        return cls(CountTable.of(np.asarray(_places(*parts, x))), *parts)
 
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
         """Look up; there is one opinion."""
-        return self.table.lookup(_bits(x))[None]
+        return self.table.lookup(_places(self.values, self.slack, x))[None]
 
 
-def _bits(x: Float[Array, "batch inputs"]) -> Array:
-    steps = jnp.clip(jnp.round(x * STEPS), -(2.0**30), 2.0**30).astype(jnp.int32)
-    return jax.lax.bitcast_convert_type(steps, jnp.uint32)
+@jax.jit
+def _places(values: Array, slack: Array, x: Float[Array, "batch inputs"]) -> UInt32[Array, "..."]:
+    """The place of each number among its column's; a number that is not there gets none."""
+
+    def column(known: Array, slack: Array, numbers: Array) -> Array:
+        above = jnp.clip(jnp.searchsorted(known, numbers), 1, len(known) - 1)
+        nearer = jnp.where(numbers - known[above - 1] < known[above] - numbers, above - 1, above)
+        there = jnp.abs(known[nearer] - numbers) <= slack
+        return jnp.where(there, nearer, len(known)).astype(jnp.uint32)
+
+    if values.shape[1] == 1:
+        values = jnp.pad(values, ((0, 0), (0, 1)), constant_values=jnp.inf)
+    return jax.vmap(column, (0, 0, 1), 1)(values, slack, x)

@@ -13,6 +13,7 @@ import numpy as np
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
 from countmorl.dynamics.ensemble import Ensemble
+from countmorl.envs.spaces import one_hot
 from countmorl.errors import DataError
 
 CHUNK = 20_000
@@ -63,8 +64,8 @@ class CountQuery(eqx.Module):
         Discrete actions are numbers [n], or one-hot vectors [n, actions].
         """
         obs, action = np.atleast_2d(np.float32(obs)), np.asarray(action)
-        if self.discrete and action.ndim < 2 and action.dtype.kind in "iu":
-            action = self._one_hot(action)
+        if self.discrete and action.size == len(obs):
+            action = self._vectors(action)
         action = np.atleast_2d(np.float32(action))
         sizes = (obs.shape[1] + action.shape[1], len(action))
         if sizes != (self.ensemble.inputs.mean.shape[0], len(obs)):
@@ -91,11 +92,12 @@ class CountQuery(eqx.Module):
         penalty = np.asarray(count_penalty(jnp.asarray(values[self.estimate]), self.beta))
         return Counts(members=members, estimates=values, penalty=penalty)
 
-    def _one_hot(self, action: np.ndarray) -> np.ndarray:
-        count = len(self.action_low)
-        if action.size and not 0 <= action.min() <= action.max() < count:
-            raise DataError(f"Actions must be numbers from 0 to {count - 1}, got {action.max()}.")
-        return np.eye(count, dtype=np.float32)[action]
+    def _vectors(self, action: np.ndarray) -> np.ndarray:
+        count, numbers = len(self.action_low), action.reshape(-1)
+        wrong = numbers[(numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= count)]
+        if len(wrong):
+            raise DataError(f"Actions must be numbers from 0 to {count - 1}, got {wrong[0]:g}.")
+        return one_hot(numbers, count)
 
 
 @eqx.filter_jit

@@ -89,7 +89,7 @@ def _hash(words, xp):
     """Mix the words of a code into 32 bits; the same in NumPy and in compiled code."""
     mixed = xp.zeros(words.shape[:-1], xp.uint32)
     for index in range(words.shape[-1]):
-        mixed = (mixed ^ words[..., index]) * np.uint32(ODD[index])
+        mixed = (mixed ^ words[..., index]) * np.uint32(ODD[index % len(ODD)])
         mixed = mixed ^ (mixed >> np.uint32(15))
     return (mixed * np.uint32(0x2C1B3C6D)) ^ (mixed >> np.uint32(13))
 

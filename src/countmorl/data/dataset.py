@@ -103,14 +103,16 @@ class Dataset:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the contents, whatever file or name they came from."""
-        return digest(self.arrays)
+        return digest(self.arrays, "discrete" if self.discrete else "")
 
     def with_task(self, task: Task | None) -> Dataset:
         """Return the same data with another task to be judged on."""
-        if task and task.dims and task.dims != (self.obs_dim, self.action_dim):
+        sizes = (self.obs_dim, self.action_dim)
+        if task and task.dims and (task.dims != sizes or self.discrete):
+            kind = "discrete actions" if self.discrete else "action numbers"
             raise DataError(
                 f"Task '{task.name}' has {task.dims[0]} observation and {task.dims[1]} action "
-                f"numbers, but '{self.name}' has {self.obs_dim} and {self.action_dim}. "
+                f"numbers, but '{self.name}' has {self.obs_dim} and {self.action_dim} {kind}. "
                 "Give the task the data was logged on, or none."
             )
         return replace(self, task=task)

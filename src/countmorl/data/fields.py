@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from countmorl.envs.spaces import MOST_ACTIONS, one_hot
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
 
@@ -29,8 +30,6 @@ ALIASES = {
 
 REQUIRED = ("obs", "action", "reward")
 BLOCK = 100_000
-MOST = 256
-"""Discrete actions there may be."""
 SLACK = 1e-3
 """Share of the range by which an action may miss its bounds, as rounding does."""
 
@@ -193,18 +192,22 @@ def _action_count(arrays: dict[str, np.ndarray]) -> int | None:
     """
     values, given = arrays["action"], arrays.get("action_count")
     if given is not None:
-        if given.size != 1 or given.dtype.kind not in "iu" or not 1 < int(given.item()) <= MOST:
-            raise DataError(f"`action_count` must be one whole number from 2 to {MOST}.")
+        if (
+            given.size != 1
+            or given.dtype.kind not in "iu"
+            or not (1 < int(given.item()) <= MOST_ACTIONS)
+        ):
+            raise DataError(f"`action_count` must be one whole number from 2 to {MOST_ACTIONS}.")
         return int(given.item())
     bounded = "action_low" in arrays or "action_high" in arrays
     column = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
     if bounded or not column or values.dtype.kind not in "iu" or not len(values):
         return None
-    if values.min() < 0 or values.max() >= MOST:
+    if values.min() < 0 or values.max() >= MOST_ACTIONS:
         raise DataError(
             f"`action` holds whole numbers from {values.min()} to {values.max()}, and whole "
-            f"numbers without bounds are discrete actions, 0 to at most {MOST - 1}. Give `action` "
-            "as floats, or `action_low` and `action_high`, where it is a quantity."
+            f"numbers without bounds are discrete actions, 0 to at most {MOST_ACTIONS - 1}. Give "
+            "`action` as floats, or `action_low` and `action_high`, where it is a quantity."
         )
     return max(2, int(values.max()) + 1)
 
@@ -217,7 +220,7 @@ def _one_hot(values: np.ndarray, count: int) -> np.ndarray:
             f"`action` must hold whole numbers from 0 to {count - 1} (`action_count` is {count}); "
             f"row {wrong[0]:,} holds {values[wrong[0]]:g}."
         )
-    return np.eye(count, dtype=np.float32)[values.astype(np.int64)]
+    return one_hot(values, count)
 
 
 def _numbers(key: str, values: np.ndarray) -> np.ndarray:

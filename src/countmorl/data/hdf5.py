@@ -151,7 +151,7 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
         "next_observations": found["observations"][1:][keep],
         "terminals": terminals[:-1][keep],
         "episode_ends": np.append(np.flatnonzero(ends), keep.sum() - 1),
-        **({"action_count": found["action_count"]} if "action_count" in found else {}),
+        **{key: value for key, value in found.items() if key.startswith("action_")},
     }
 
 

@@ -34,8 +34,13 @@ def read_minari(dataset_id: str, *, task: Task | None = None) -> Fields:
     space = dataset.action_space
     if hasattr(space, "low"):
         found |= {"action_low": space.low, "action_high": space.high}
-    elif hasattr(space, "n"):
-        found |= {"actions": found["actions"] - space.start, "action_count": np.array(space.n)}
+    elif getattr(space, "start", None) == 0:
+        found["action_count"] = np.array(space.n)  # type: ignore[attr-defined]
+    else:
+        raise DataError(
+            f"Minari dataset '{dataset_id}' has actions {space}; only vectors of numbers and "
+            "discrete actions counted from 0 can be used."
+        )
     found["episode_ends"] = np.cumsum([len(part["rewards"]) for part in parts]) - 1
     return Fields.of(found, name=PREFIX + dataset_id, task=task or _task(dataset))
 

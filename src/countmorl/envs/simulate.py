@@ -7,7 +7,7 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -77,7 +77,8 @@ def evaluate(
 ) -> Evaluation:
     """Play `episodes` episodes side by side, with one call of the policy for all of them.
 
-    A `Policy` acts by its mean. Episode i starts from a state that `seed` and i alone decide.
+    A `Policy` acts by its mean, or its likeliest action. Episode i starts from a state that `seed`
+    and i alone decide.
     """
     if episodes < 1:
         raise ConfigError(f"`episodes` must be at least 1, got {episodes}.")
@@ -96,18 +97,29 @@ def evaluate(
     return Evaluation(task=task, returns=tuple(returns.tolist()), lengths=tuple(lengths.tolist()))
 
 
-def check_fit(policy: Policy, env: Any, task: Task) -> None:
-    """Raise where a policy's sizes are not those of an environment."""
+class Sized(Protocol):
+    """A policy, or a dataset that one is learned from."""
+
+    @property
+    def obs_dim(self) -> int: ...  # noqa: D102
+    @property
+    def action_dim(self) -> int: ...  # noqa: D102
+    @property
+    def discrete(self) -> bool: ...  # noqa: D102
+
+
+def check_fit(policy: Sized, env: Any, task: Task, ours: str = "The policy") -> None:
+    """Raise where the sizes of a policy are not those of an environment."""
     space, obs_dim = ActionSpace.of(env), env.observation_space.shape[0]
     if (obs_dim, space.size) != (policy.obs_dim, policy.action_dim):
         raise RunError(
-            f"The policy takes {policy.obs_dim} numbers and gives {policy.action_dim}, but "
+            f"{ours} takes {policy.obs_dim} numbers and gives {policy.action_dim}, but "
             f"{task.env_id} has {obs_dim} and {space.size}. Give the task it was trained for."
         )
     if space.discrete != policy.discrete:
         kinds = {True: "one of several actions", False: "a vector of numbers"}
         raise RunError(
-            f"The policy gives {kinds[policy.discrete]}, but {task.env_id} takes "
+            f"{ours} gives {kinds[policy.discrete]}, but {task.env_id} takes "
             f"{kinds[space.discrete]}. Give the task it was trained for."
         )
 

@@ -10,6 +10,14 @@ import numpy as np
 from countmorl.errors import ConfigError
 from countmorl.extras import require
 
+MOST_ACTIONS = 256
+"""Discrete actions there may be; each is a column of the model's inputs."""
+
+
+def one_hot(numbers: np.ndarray, count: int) -> np.ndarray:
+    """Numbers from 0 on as vectors of zeros with a single one."""
+    return np.eye(count, dtype=np.float32)[np.asarray(numbers, np.int64)]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ActionSpace:
@@ -25,11 +33,12 @@ class ActionSpace:
         spaces, space = require("gymnasium").spaces, env.action_space
         if isinstance(space, spaces.Box) and len(space.shape) == 1:
             return cls(low=space.low, high=space.high)
-        if isinstance(space, spaces.Discrete) and space.start == 0 and space.n > 1:
+        numbered = isinstance(space, spaces.Discrete) and space.start == 0
+        if numbered and 1 < space.n <= MOST_ACTIONS:
             return cls.numbered(int(space.n))
         raise ConfigError(
-            f"'{env.spec.id}' has actions {space}; wanted a vector of numbers, or Discrete with at "
-            "least two actions counted from 0."
+            f"'{env.spec.id}' has actions {space}; wanted a vector of numbers, or Discrete with "
+            f"2 to {MOST_ACTIONS} actions counted from 0."
         )
 
     @classmethod
@@ -70,7 +79,7 @@ class ActionSpace:
     def vectors(self, actions: np.ndarray) -> np.ndarray:
         """Actions as vectors scaled to [-1, 1]; discrete ones as one-hot vectors."""
         if self.discrete:
-            return np.eye(self.size, dtype=np.float32)[actions.astype(np.int64)]
+            return one_hot(actions, self.size)
         return (2 * (actions - self.low) / (self.high - self.low) - 1).astype(np.float32)
 
     def actions(self, vectors: np.ndarray) -> np.ndarray:

@@ -23,7 +23,9 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
     """
     policy = [m for m in run.metrics() if m.get("stage") == "policy"]
     if not policy:
-        raise RunError(f"{run.path} has no epoch of a policy yet; let it train for a while.")
+        raise RunError(
+            f"{run.path} has no epoch of a policy: it is of another kind, or has just begun."
+        )
     judged = [m for m in policy if "return" in m]
     key = "score" if judged and "score" in judged[0] else "return"
     scores = [m[key] for m in judged]
@@ -31,10 +33,10 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
     end = policy[-1]
     return {
         "run": str(run.path),
-        "algorithm": run.config["algorithm"],
-        "data": run.config["data"]["name"],
+        "algorithm": known(run, "algorithm"),
+        "data": known(run, "data", "name"),
         "epochs": len(policy),
-        "measure": key,
+        "measure": key if judged else None,
         "score": float(np.mean(scores[-last:])) if scores else None,
         "score_spread": float(np.std(scores[-last:])) if scores else None,
         "scores": scores,
@@ -57,24 +59,52 @@ def rows_per_code(run: Run) -> float | None:
     return _middle([float(table.sum() / len(table)) for table in counts])
 
 
+def known(run: Run, *names: str) -> Any:
+    """A value of a run's config.json."""
+    value = run.config
+    for name in names:
+        if not isinstance(value, dict) or name not in value:
+            raise RunError(f"{run.path}/config.json is incomplete: {'.'.join(names)} is missing.")
+        value = value[name]
+    return value
+
+
 def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """For each run the settings that all of the runs have, and in which not all agree."""
-    flat = [_flat({**run.config["config"], "seed": run.config["options"]["seed"]}) for run in runs]
+    flat = [
+        _flat(dict(known(run, "config")))
+        | {
+            "seed": known(run, "options", "seed"),
+            "model_seed": run.config.get("model_seed"),
+            "data": str(known(run, "data", "hash"))[:8],
+        }
+        for run in runs
+    ]
     shared = [name for name in flat[0] if all(name in settings for settings in flat)]
     differ = [name for name in shared if len({str(settings[name]) for settings in flat}) > 1]
     return [{name: settings[name] for name in differ} for settings in flat]
 
 
-def draw_curves(runs: Sequence[Run], path: Path) -> Path:
+def measure_of(summaries: Sequence[dict[str, Any]]) -> str:
+    """What all of the runs were judged by; scores and returns must not stand side by side."""
+    measures = {facts["measure"] for facts in summaries} - {None}
+    if len(measures) > 1:
+        raise RunError(
+            "Some of these runs have normalised scores and some only returns, which cannot be "
+            "compared. Compare runs on one task."
+        )
+    return measures.pop() if measures else "return"
+
+
+def draw_curves(summaries: Sequence[dict[str, Any]], path: Path) -> Path:
     """One learning curve a run, in one figure."""
+    label_y = {"score": "normalised score", "return": "return"}[measure_of(summaries)]
     figure, axes = axes_of()
-    summaries = [summarize(run) for run in runs]
     for index, facts in enumerate(summaries):
-        color, label = COLORS[index % len(COLORS)], Path(facts["run"]).name
+        color, label = COLORS[index % len(COLORS)], facts["run"]
         axes.plot(facts["judged_at"], facts["scores"], color=color, label=label, linewidth=1.3)
-    measures = {"score": "normalised score", "return": "return"}
     data = sorted({facts["data"] for facts in summaries})
-    axes.set(xlabel="epoch", ylabel=measures[summaries[0]["measure"]], title=", ".join(data))
+    axes.set(xlabel="epoch", ylabel=label_y, title=", ".join(data))
     axes.legend(frameon=False, fontsize=7)
     return save_figure(figure, path)
 

@@ -112,7 +112,7 @@ class TabularData:
             dataset.terminated[rows],
             first=state[begins],
             states=states,
-            actions=actions,
+            actions=actions or (dataset.action_dim if dataset.discrete else None),
         )
 
 

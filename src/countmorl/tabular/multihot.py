@@ -9,6 +9,7 @@ import numpy as np
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
 from countmorl.envs.gridworld import ACTIONS, World
+from countmorl.envs.spaces import one_hot
 from countmorl.errors import ConfigError
 from countmorl.tabular.qlearning import Steps
 
@@ -19,12 +20,12 @@ def hot_states(world: World, state: np.ndarray) -> np.ndarray:
     """Row and column of each state, one-hot, [states, 8 + 8] in an 8 x 8 world."""
     height, width = world.shape
     row, column = np.divmod(state, width)
-    return np.concatenate([_one_hot(row, height), _one_hot(column, width)], axis=1)
+    return np.concatenate([one_hot(row, height), one_hot(column, width)], axis=1)
 
 
 def hot_actions(world: World, action: np.ndarray) -> np.ndarray:
     """Actions, one-hot, [actions, 4]."""
-    return _one_hot(action, world.actions)
+    return one_hot(action, world.actions)
 
 
 def hot_pairs(world: World) -> np.ndarray:
@@ -69,7 +70,3 @@ def drawn_rows(world: World, steps: Steps, rows: int, *, drawing: Drawing, seed:
         "action_high": np.ones(world.actions),
     }
     return Dataset.of(Fields.of(fields, name=world.name))
-
-
-def _one_hot(index: np.ndarray, size: int) -> np.ndarray:
-    return np.eye(size, dtype=np.float32)[index]

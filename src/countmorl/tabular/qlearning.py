@@ -139,13 +139,12 @@ def gridworld_dataset(world: World, steps: Steps) -> Dataset:
     state, action, reward, next_state, terminated, truncated = map(np.asarray, steps)
     fields = {
         "obs": state[:, None],
-        "action": action[:, None],
+        "action": action,
         "reward": reward,
         "next_obs": next_state[:, None],
         "terminated": terminated,
         "truncated": truncated,
-        "action_low": np.zeros(1),
-        "action_high": np.full(1, world.actions - 1.0),
+        "action_count": np.array(world.actions),
     }
-    task = Task(name=world.env_id, env_id=world.env_id, horizon=LIMIT, dims=(1, 1))
+    task = Task(name=world.env_id, env_id=world.env_id, horizon=LIMIT)
     return Dataset.of(Fields.of(fields, name=world.name, task=task))

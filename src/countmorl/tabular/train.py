@@ -40,7 +40,7 @@ class Tabular:
     states: int | None = None
     """Number of states; default: the highest number in the log, plus one."""
     actions: int | None = None
-    """Number of actions; default: the highest number in the log, plus one."""
+    """Number of actions; default: as the log says, else the highest number in it, plus one."""
 
     def __post_init__(self) -> None:
         check_gamma(self.gamma)

@@ -95,7 +95,8 @@ def _counter(arrays: Arrays, meta: dict[str, Any], ensemble: Ensemble) -> Abstra
         for (shape, starts), n in zip(meta["sizes"], meta["probes"], strict=True)
     )
     if meta["counter"] == "ExactCounter":
-        return from_arrays(ExactCounter(tables[0]), arrays)
+        shapes = (_shape(list(arrays[name].shape), jnp.float32) for name in (".values", ".slack"))
+        return from_arrays(ExactCounter(tables[0], *shapes), arrays)
     if meta["counter"] == "SimHashCounter":
         shape = list(arrays[".projections"].shape)
         return from_arrays(SimHashCounter(_shape(shape, jnp.float32), tables), arrays)

@@ -12,7 +12,7 @@ from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.data.buffer import RingBuffer
 from countmorl.data.dataset import Dataset
-from countmorl.envs.simulate import evaluate
+from countmorl.envs.simulate import check_fit, evaluate, make_env
 from countmorl.policy import Policy
 from countmorl.runs import Run
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
@@ -50,6 +50,11 @@ class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
             imagination,
         )
         self.simulated = dataset.task is not None and dataset.task.available()
+        if dataset.task and self.simulated and options.eval_every:
+            # Before hours are spent, not at the first evaluation.
+            env = make_env(dataset.task.env_id)
+            check_fit(dataset, env, dataset.task, f"A policy for '{dataset.name}'")
+            env.close()
 
     def init(self, *, key: Key) -> PolicyState:
         """Make the agent and an empty buffer."""
