@@ -31,6 +31,7 @@ def test_a_run_in_numbers(tmp_path):
     assert facts["q"] == 30.0
     assert facts["penalty"] == pytest.approx(0.2)
     assert facts["rows_per_code"] == 4.5  # (2 + 4) / 2 and 6 / 1
+    assert facts["typical_count"] == 5.0  # Most rows share a code of 4, of 6.
     assert facts["updates_per_second"] == 200.0
     assert facts["judged_at"] == [1, 2, 3]
 

@@ -42,7 +42,16 @@ def compare(
         rows = [{**row, "settings": settings} for row, settings in zip(facts, own, strict=True)]
         print_json({"runs": rows, "figure": drawn})
         return 0
-    head = ("run", "epochs", f"{measure}, last {last}", "q", "penalty", "rows/code", "updates/s")
+    head = (
+        "run",
+        "epochs",
+        f"{measure}, last {last}",
+        "q",
+        "penalty",
+        "rows/code",
+        "count",
+        "updates/s",
+    )
     print_table(head, map(_row, facts))
     for row, settings in zip(facts, own, strict=True):
         told = ", ".join(f"{name} {value}" for name, value in settings.items())
@@ -54,6 +63,7 @@ def compare(
 
 def _row(facts: dict[str, Any]) -> tuple[str, ...]:
     kept = f"{facts['score']:.1f} ± {facts['score_spread']:.1f}" if facts["scores"] else "-"
-    forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f", "updates_per_second": ".0f"}
+    forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f"}
+    forms |= {"typical_count": ".0f", "updates_per_second": ".0f"}
     numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())
     return (facts["run"], str(facts["epochs"]), kept, *numbers)

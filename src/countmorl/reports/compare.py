@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from countmorl.counting.fit import typical_count
 from countmorl.errors import RunError
 from countmorl.reports.figures import axes_of, save_figure
 from countmorl.runs import Run
@@ -43,20 +44,21 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
         "judged_at": [m["epoch"] for m in judged],
         "q": end.get("q"),
         "penalty": float(np.mean(end["rollout_penalty"])) if "rollout_penalty" in end else None,
-        "rows_per_code": rows_per_code(run),
+        **counted(run),
         "updates_per_second": _middle(
             [t["updates_per_second"] for t in timing if "updates_per_second" in t]
         ),
     }
 
 
-def rows_per_code(run: Run) -> float | None:
-    """Rows of the data that share a code, the middle of the members; None without codes."""
+def counted(run: Run) -> dict[str, float | None]:
+    """Rows per code and a typical row's count, the middle of the members; None without codes."""
     saved = run.load_result("counter")
-    if saved is None:
-        return None
-    counts = [array for name, array in saved[0].items() if name.endswith(".counts")]
-    return _middle([float(table.sum() / len(table)) for table in counts])
+    tables = [v for name, v in saved[0].items() if name.endswith(".counts")] if saved else []
+    return {
+        "rows_per_code": _middle([float(table.sum() / len(table)) for table in tables]),
+        "typical_count": _middle([typical_count(table) for table in tables]),
+    }
 
 
 def known(run: Run, *names: str) -> Any:

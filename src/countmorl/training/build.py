@@ -33,7 +33,9 @@ from countmorl.training.loop import Stages
 from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage, count_rows
 
 WANTED = (5.0, 10.0)
-"""Rows per code that the paper found to work best; the search aims at their geometric middle."""
+"""Rows that share a code where the paper's penalty worked best; the search aims at their
+geometric middle. The paper divides rows by codes. Ours are used unevenly and fill short lengths
+densely, so that even absurd pairs hit a used code; what the penalty sees is a row's own count."""
 SENSIBLE = (2.0, 50.0)
 TRIES = 3
 SIMHASH_STREAM = 3
@@ -114,12 +116,15 @@ class Build(AbstractBuild):
 
     def tell_quality(self, counter: CodeCounter, facts: dict[str, Any]) -> None:
         """Say how many rows share a code, and aloud where that makes counts useless."""
-        each = float(np.median(facts["samples_per_code"]))
-        self.say(f"codes of {counter.bits} bits: {each:.1f} rows per code")
+        each, per_code = (np.median(facts[k]) for k in ("typical_count", "samples_per_code"))
+        self.say(
+            f"codes of {counter.bits} bits: a typical row's code is shared by {each:.1f} rows "
+            f"({per_code:.1f} rows per code)"
+        )
         if not SENSIBLE[0] <= each <= SENSIBLE[1]:
             why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
             self.say(
-                f"warning: {each:.1f} rows per code is outside {SENSIBLE[0]:g} to "
+                f"warning: {each:.1f} rows to a code is outside {SENSIBLE[0]:g} to "
                 f"{SENSIBLE[1]:g}: {why}, so the penalty says little. --codes.bits auto chooses."
             )
 
@@ -148,20 +153,20 @@ class Build(AbstractBuild):
         self.say(calibration["verdict"])
 
     def search(self, config: CodesConfig) -> tuple[CodeCounter, dict[str, Any]]:
-        """Try code lengths until a code stands for 5 to 10 rows; keep the closest."""
+        """Try code lengths until a typical row's code stands for 5 to 10 rows; keep the closest."""
         aim = float(np.sqrt(WANTED[0] * WANTED[1]))
         tried: dict[int, tuple[CodeCounter, dict[str, Any]]] = {}
         rows: dict[int, float] = {}
         bits = 24
         while bits not in tried and len(tried) < 6:
             tried[bits] = self.codes(config, bits)
-            rows[bits] = float(np.median(tried[bits][1]["samples_per_code"]))
+            rows[bits] = float(np.median(tried[bits][1]["typical_count"]))
             if WANTED[0] <= rows[bits] <= WANTED[1]:
                 break
             bits = next_bits(rows, aim)
         best = min(rows, key=lambda length: abs(np.log(rows[length] / aim)))
         curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
-        self.say(f"rows per code by code length: {curve}")
+        self.say(f"a typical row's count by code length: {curve}")
         return tried[best]
 
     def codes(self, config: CodesConfig, bits: int) -> tuple[CodeCounter, dict[str, Any]]:
