@@ -60,13 +60,3 @@ def test_an_exploding_model_never_reaches_the_buffer():
     steps, alive, _ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
     assert not alive.any()
     assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), steps))
-
-
-def test_steps_stay_within_the_reach_of_the_data():
-    model = counting_model()
-    model = PenalizedModel(
-        model.ensemble, model.pessimism, model.termination, (jnp.array([-1.0]), jnp.array([1.5]))
-    )
-    steps, alive, _ = rollout(model, act, jnp.zeros((3, 1)), 4, key=jr.key(0))
-    assert alive.all()  # Beyond 2.5 a step would be terminal.
-    np.testing.assert_allclose(np.asarray(steps.next_obs).reshape(4, 3)[:, 0], [1, 1.5, 1.5, 1.5])

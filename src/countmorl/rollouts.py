@@ -23,9 +23,6 @@ class PenalizedModel(eqx.Module):
     ensemble: Ensemble
     pessimism: AbstractPessimism
     termination: AbstractTermination
-    reach: tuple[Float[Array, " obs"], Float[Array, " obs"]] | None = None
-    """Least and greatest observations that steps are kept within: those of the data. Sensors and
-    simulators often cut off what they measure, and noise would lead beyond."""
 
     def step(
         self, obs: Float[Array, "batch obs"], action: Float[Array, "batch action"], *, key: Key
@@ -37,8 +34,6 @@ class PenalizedModel(eqx.Module):
         mean, log_var = self.ensemble.routed_head(hidden, key=route_key)
         drawn = mean + jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
         next_obs, reward = obs + drawn[:, :-1], drawn[:, -1]
-        if self.reach is not None:
-            next_obs = jnp.clip(next_obs, *self.reach)
         lowered = self.pessimism(self.ensemble, x, hidden)
         terminated = self.termination(obs, action, next_obs, key=end_key) | lowered.halt
         step = Transition(obs, action, reward - lowered.penalty, next_obs, terminated)

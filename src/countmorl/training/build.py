@@ -6,7 +6,6 @@ import json
 import sys
 from typing import Any
 
-import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float
@@ -72,17 +71,9 @@ class Build(AbstractBuild):
     def imagination(self) -> Imagination:
         """The model a policy is trained in, with its pessimism."""
         config = self.algorithm
-        parts = (self.ensemble, config.pessimism(self), self.termination())
-        model = PenalizedModel(*parts, self.reach())
+        model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
         sizes = (config.horizon, config.begun, config.imagined_rows)
         return Imagination(model, *sizes, config.adversary(self))
-
-    def reach(self) -> tuple[Float[Array, " obs"], Float[Array, " obs"]]:
-        """Least and greatest numbers that the data hold in each column of an observation."""
-        seen = (self.dataset.obs, self.dataset.next_obs)
-        low = np.minimum(*(part.min(axis=0) for part in seen))
-        high = np.maximum(*(part.max(axis=0) for part in seen))
-        return jnp.asarray(low), jnp.asarray(high)
 
     def termination(self) -> AbstractTermination:
         """The rule given, or the task's, or one learned from the flags of the data."""
