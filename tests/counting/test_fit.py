@@ -63,7 +63,6 @@ def test_quality_by_hand():
     facts = quality(tables, np.array([[0.5, 0.25]]), rows=4)
     assert facts["codes"] == [3]
     assert facts["samples_per_code"] == [4 / 3]
-    assert facts["typical_count"] == [1.0]
     entropy = -(0.25 * np.log2(0.25) + 0.75 * np.log2(0.75))
     np.testing.assert_allclose(facts["bit_entropy"], [(1 + entropy) / 2])
 
@@ -83,9 +82,3 @@ def test_code_lengths_out_of_range_are_refused(bits):
 def test_negative_noise_is_refused():
     with pytest.raises(ConfigError, match="`fit_noise` must be at least 0"):
         CodesConfig(fit_noise=-0.1)
-
-
-def test_a_typical_row_shares_its_code_with_more_rows_than_a_typical_code():
-    assert fit.typical_count(np.array([1, 1, 1, 1, 1, 1, 94])) == 94  # 94 of 100 rows share a code.
-    assert fit.typical_count(np.array([3, 3, 3])) == 3
-    assert fit.typical_count(np.array([7])) == 7

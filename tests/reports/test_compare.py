@@ -22,6 +22,7 @@ def make(folder, *, beta=1.0, seed=0, scores=(1.0, 2.0, 6.0), counted=True):
     if counted:
         tables = {f"counter.tables[{i}].counts": np.array(c) for i, c in enumerate([[2, 4], [6]])}
         run.save_result("counter", tables)
+        (run.path / "calibration.json").write_text('{"median_count": 7.5}')
     return run
 
 
@@ -31,7 +32,7 @@ def test_a_run_in_numbers(tmp_path):
     assert facts["q"] == 30.0
     assert facts["penalty"] == pytest.approx(0.2)
     assert facts["rows_per_code"] == 4.5  # (2 + 4) / 2 and 6 / 1
-    assert facts["typical_count"] == 5.0  # Most rows share a code of 4, of 6.
+    assert facts["typical_count"] == 7.5
     assert facts["updates_per_second"] == 200.0
     assert facts["judged_at"] == [1, 2, 3]
 

@@ -64,6 +64,6 @@ def compare(
 def _row(facts: dict[str, Any]) -> tuple[str, ...]:
     kept = f"{facts['score']:.1f} ± {facts['score_spread']:.1f}" if facts["scores"] else "-"
     forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f"}
-    forms |= {"typical_count": ".0f", "updates_per_second": ".0f"}
+    forms |= {"typical_count": ".1f", "updates_per_second": ".0f"}
     numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())
     return (facts["run"], str(facts["epochs"]), kept, *numbers)

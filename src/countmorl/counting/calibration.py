@@ -66,6 +66,7 @@ def compare(count: np.ndarray, error: np.ndarray) -> dict[str, Any]:
         "rank_correlation": correlation,
         "p_value": chance,
         "rows": len(count),
+        "median_count": float(np.median(count)),
         "predicts_error": works,
         "verdict": _verdict(works, correlation, varied),
         "bins": bins,

@@ -158,24 +158,14 @@ def _ones(words: np.ndarray, bits: int) -> np.ndarray:
 
 
 def quality(tables: list[CountTable], ones: np.ndarray, rows: int) -> dict[str, list[float]]:
-    """Per elite: codes used, rows per code, a typical row's count, mean entropy of a bit (best 1).
-
-    Codes are used unevenly, so the count of a typical row is several times the rows per code.
-    """
+    """Per elite: codes used, rows per code, and the mean entropy of a bit (1 is best)."""
     p = np.clip(ones, 1e-12, 1 - 1e-12)
     entropy = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
     return {
         "codes": [len(table) for table in tables],
         "samples_per_code": [rows / len(table) for table in tables],
-        "typical_count": [typical_count(np.asarray(table.counts)) for table in tables],
         "bit_entropy": entropy.mean(axis=1).tolist(),
     }
-
-
-def typical_count(counts: np.ndarray) -> float:
-    """The median, over rows, of how many rows share a row's code."""
-    ordered = np.sort(counts)
-    return float(ordered[np.searchsorted(np.cumsum(ordered), ordered.sum() / 2)])
 
 
 def collapsed(samples_per_code: list[float], rows: int) -> list[int]:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from countmorl.counting.fit import typical_count
 from countmorl.errors import RunError
-from countmorl.reports.figures import axes_of, save_figure
+from countmorl.reports.figures import axes_of, read_calibration, save_figure
 from countmorl.runs import Run
 
 COLORS = ("#1f4e79", "#b5482a", "#3b7d4f", "#7a4f9a", "#b8860b", "#4a9ab5", "#8a8a8a", "#c25b8a")
@@ -52,12 +51,14 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
 
 
 def counted(run: Run) -> dict[str, float | None]:
-    """Rows per code and a typical row's count, the middle of the members; None without codes."""
+    """Rows per code, the middle of the members, and a typical held-out pair's count."""
     saved = run.load_result("counter")
-    tables = [v for name, v in saved[0].items() if name.endswith(".counts")] if saved else []
+    if saved is None:
+        return {"rows_per_code": None, "typical_count": None}
+    tables = [array for name, array in saved[0].items() if name.endswith(".counts")]
     return {
         "rows_per_code": _middle([float(table.sum() / len(table)) for table in tables]),
-        "typical_count": _middle([typical_count(table) for table in tables]),
+        "typical_count": read_calibration(run).get("median_count"),
     }
 
 

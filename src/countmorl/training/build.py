@@ -29,12 +29,18 @@ from countmorl.rollouts import PenalizedModel
 from countmorl.training.counters import save_counter
 from countmorl.training.epoch import Imagination
 from countmorl.training.loop import Stages
-from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage, count_rows
+from countmorl.training.model_stages import (
+    CodesStage,
+    ModelStage,
+    TerminationStage,
+    count_rows,
+    typical_count,
+)
 
 WANTED = (5.0, 10.0)
-"""Rows that share a code where the paper's penalty worked best; the search aims at their
-geometric middle. The paper divides rows by codes. Ours are used unevenly and fill short lengths
-densely, so that even absurd pairs hit a used code; what the penalty sees is a row's own count."""
+"""Rows to a code where the paper's penalty worked best; the search aims at their geometric middle.
+The paper divides rows by codes. Ours are used unevenly and fill short lengths densely, so that even
+absurd pairs hit a used code; the search looks at what the penalty sees, a held-out pair's count."""
 SENSIBLE = (2.0, 50.0)
 TRIES = 3
 SIMHASH_STREAM = 3
@@ -107,15 +113,15 @@ class Build(AbstractBuild):
 
     def tell_quality(self, counter: CodeCounter, facts: dict[str, Any]) -> None:
         """Say how many rows share a code, and aloud where that makes counts useless."""
-        each, per_code = (np.median(facts[k]) for k in ("typical_count", "samples_per_code"))
+        each, per_code = facts["typical_count"], np.median(facts["samples_per_code"])
         self.say(
-            f"codes of {counter.bits} bits: a typical row's code is shared by {each:.1f} rows "
+            f"codes of {counter.bits} bits: a typical held-out pair counts {each:.1f} "
             f"({per_code:.1f} rows per code)"
         )
         if not SENSIBLE[0] <= each <= SENSIBLE[1]:
             why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
             self.say(
-                f"warning: {each:.1f} rows to a code is outside {SENSIBLE[0]:g} to "
+                f"warning: a count of {each:.1f} is outside {SENSIBLE[0]:g} to "
                 f"{SENSIBLE[1]:g}: {why}, so the penalty says little. --codes.bits auto chooses."
             )
 
@@ -144,20 +150,20 @@ class Build(AbstractBuild):
         self.say(calibration["verdict"])
 
     def search(self, config: CodesConfig) -> tuple[CodeCounter, dict[str, Any]]:
-        """Try code lengths until a typical row's code stands for 5 to 10 rows; keep the closest."""
+        """Try code lengths until a typical held-out pair counts 5 to 10; keep the closest."""
         aim = float(np.sqrt(WANTED[0] * WANTED[1]))
         tried: dict[int, tuple[CodeCounter, dict[str, Any]]] = {}
         rows: dict[int, float] = {}
         bits = 24
         while bits not in tried and len(tried) < 6:
             tried[bits] = self.codes(config, bits)
-            rows[bits] = float(np.median(tried[bits][1]["typical_count"]))
+            rows[bits] = max(0.1, tried[bits][1]["typical_count"])
             if WANTED[0] <= rows[bits] <= WANTED[1]:
                 break
             bits = next_bits(rows, aim)
         best = min(rows, key=lambda length: abs(np.log(rows[length] / aim)))
         curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
-        self.say(f"a typical row's count by code length: {curve}")
+        self.say(f"a typical pair's count by code length: {curve}")
         return tried[best]
 
     def codes(self, config: CodesConfig, bits: int) -> tuple[CodeCounter, dict[str, Any]]:
@@ -169,7 +175,10 @@ class Build(AbstractBuild):
             counter, facts = count_rows(self.ensemble, self.stages.do(stage), x)
             bad = collapsed(facts["samples_per_code"], len(x))
             if not bad:
-                return counter, facts
+                held = self.model_stage.rows.holdout_x
+                return counter, facts | {
+                    "typical_count": typical_count(self.ensemble, counter, held)
+                }
             self.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
         raise RunError(
             f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "

@@ -63,7 +63,8 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
     def __init__(
         self, ensemble: Ensemble, rows: Rows, config: CodesConfig, bits: int, attempt: int = 0
     ) -> None:
-        self.ensemble, self.x, self.config, self.bits = ensemble, rows.x, config, bits
+        self.ensemble, self.config, self.bits = ensemble, config, bits
+        self.x, self.held = rows.x, rows.holdout_x
         # Computed here: inside the compiled `init` the data would be constants that XLA folds.
         self.scales = codes_fit.feature_scales(ensemble, rows.x)
         self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
@@ -80,10 +81,11 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
         return codes_fit.fit_epoch((self.ensemble, self.x, self.config), state, key)
 
     def judge(self, state: CodesState, epoch: int) -> dict[str, Any]:
-        """At the end: codes used, rows per code, entropy of the bits, per elite."""
+        """At the end: codes used, rows per code, entropy of the bits; a typical count."""
         if epoch < self.epochs:
             return {}
-        return count_rows(self.ensemble, state.autoencoders, self.x)[1]
+        counter, facts = count_rows(self.ensemble, state.autoencoders, self.x)
+        return facts | {"typical_count": typical_count(self.ensemble, counter, self.held)}
 
     def result(self, state: CodesState) -> Autoencoder:
         """The encoders."""
@@ -98,6 +100,12 @@ def count_rows(
     tables = [CountTable.of(member) for member in words]
     facts = codes_fit.quality(tables, ones, len(x))
     return CodeCounter(autoencoders, tuple(tables)), facts
+
+
+def typical_count(ensemble: Ensemble, counter: CodeCounter, held: Any) -> float:
+    """The median, over held-out rows, of the members' mean count."""
+    counts = counter.counts(held, ensemble.trunks(held))
+    return float(np.median(np.asarray(counts).mean(axis=0)))
 
 
 class TerminationStage(AbstractStage[EndState, LearnedTermination]):
