@@ -31,6 +31,8 @@ LEVELS = {
     "envs": 2,
     "envs.simulate": 3,
     "data.standardizer": 3,
+    "data.columns": 2,
+    "data.actions": 2.1,
     "data.fields": 3,
     "data.names": 3,
     "data.buffer": 3,

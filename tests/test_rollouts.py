@@ -15,8 +15,8 @@ from countmorl.rollouts import PenalizedModel, rollout
 class Constant(AbstractPessimism):
     amount: float = eqx.field(static=True)
 
-    def __call__(self, ensemble, x, hidden):
-        return Lowered(jnp.full(len(x), self.amount), jnp.zeros(len(x), bool), {})
+    def __call__(self, pairs):
+        return Lowered.by(jnp.full(len(pairs.x), self.amount))
 
 
 def counting_model(penalty=0.25):

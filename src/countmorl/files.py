@@ -13,7 +13,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from countmorl.errors import CountMorlError, RunError
+from countmorl.errors import ConfigError, CountMorlError, RunError
 
 Arrays = dict[str, np.ndarray]
 
@@ -35,6 +35,12 @@ def atomic(path: Path) -> Iterator[Path]:
     finally:
         with suppress(NotADirectoryError):
             temporary.unlink(missing_ok=True)
+
+
+def check_ending(path: Path, endings: tuple[str, ...]) -> None:
+    """Raise where a file to write has an ending that is not known, before any work is done."""
+    if path.suffix not in endings:
+        raise ConfigError(f"{path} has the ending '{path.suffix}'; wanted {', '.join(endings)}.")
 
 
 @contextmanager

@@ -13,6 +13,16 @@ from countmorl.dynamics.ensemble import Ensemble
 from countmorl.types import Metrics
 
 
+class Pairs(eqx.Module):
+    """A batch of state-action pairs, as a model sees them."""
+
+    ensemble: Ensemble
+    x: Float[Array, "batch inputs"]
+    """Standardised inputs."""
+    hidden: Float[Array, "elites batch hidden"]
+    """The elites' second hidden layers."""
+
+
 class Lowered(eqx.Module):
     """What pessimism says of a batch of steps."""
 
@@ -23,18 +33,18 @@ class Lowered(eqx.Module):
     facts: Metrics
     """Numbers of each step worth logging."""
 
+    @classmethod
+    def by(cls, penalty: Float[Array, " batch"], **facts: Array) -> "Lowered":
+        """Lower by a penalty and go on."""
+        return cls(penalty, jnp.zeros(len(penalty), bool), facts)
+
 
 class AbstractPessimism(eqx.Module):
     """A rule from state-action pairs to penalties."""
 
     @abstractmethod
-    def __call__(
-        self,
-        ensemble: Ensemble,
-        x: Float[Array, "batch inputs"],
-        hidden: Float[Array, "elites batch hidden"],
-    ) -> Lowered:
-        """Judge pairs, given as standardised inputs and as the elites' hidden layers."""
+    def __call__(self, pairs: Pairs) -> Lowered:
+        """Judge a batch of pairs."""
 
 
 class CountPenalty(AbstractPessimism):
@@ -45,21 +55,12 @@ class CountPenalty(AbstractPessimism):
     estimate: Kind = eqx.field(static=True)
     alpha: float = eqx.field(static=True)
 
-    def __call__(
-        self,
-        ensemble: Ensemble,
-        x: Float[Array, "batch inputs"],
-        hidden: Float[Array, "elites batch hidden"],
-    ) -> Lowered:
+    def __call__(self, pairs: Pairs) -> Lowered:
         """Count with every elite, estimate, penalise."""
-        counts = self.counter.counts(x, hidden)
+        counts = self.counter.counts(pairs.x, pairs.hidden)
         count = CountEstimate.of(counts).count(self.estimate, self.alpha)
-        unseen = (counts == 0).all(axis=0)
-        return Lowered(
-            count_penalty(count, self.beta),
-            jnp.zeros(len(x), bool),
-            {"count": count, "unseen": unseen.astype(jnp.float32)},
-        )
+        unseen = (counts == 0).all(axis=0).astype(jnp.float32)
+        return Lowered.by(count_penalty(count, self.beta), count=count, unseen=unseen)
 
 
 Uncertainty = Literal["max_std", "mean_spread", "ensemble_std"]
@@ -75,15 +76,10 @@ class StdPenalty(AbstractPessimism):
     weight: float = eqx.field(static=True)
     uncertainty: Uncertainty = eqx.field(static=True)
 
-    def __call__(
-        self,
-        ensemble: Ensemble,
-        x: Float[Array, "batch inputs"],
-        hidden: Float[Array, "elites batch hidden"],
-    ) -> Lowered:
+    def __call__(self, pairs: Pairs) -> Lowered:
         """Ask every member, elite or not."""
-        doubt = self.doubt(*ensemble.predict(x))
-        return Lowered(self.weight * doubt, jnp.zeros(len(x), bool), {"uncertainty": doubt})
+        doubt = self.doubt(*pairs.ensemble.predict(pairs.x))
+        return Lowered.by(self.weight * doubt, uncertainty=doubt)
 
     def doubt(
         self,
@@ -105,16 +101,11 @@ class SpreadPenalty(AbstractPessimism):
     scale: Float[Array, " targets"]
     weight: float = eqx.field(static=True)
 
-    def __call__(
-        self,
-        ensemble: Ensemble,
-        x: Float[Array, "batch inputs"],
-        hidden: Float[Array, "elites batch hidden"],
-    ) -> Lowered:
+    def __call__(self, pairs: Pairs) -> Lowered:
         """Ask every member, elite or not."""
-        mean, _ = ensemble.predict(x)
+        mean, _ = pairs.ensemble.predict(pairs.x)
         doubt = jnp.linalg.norm(mean.std(axis=0) / self.scale, axis=-1)
-        return Lowered(self.weight * doubt, jnp.zeros(len(x), bool), {"uncertainty": doubt})
+        return Lowered.by(self.weight * doubt, uncertainty=doubt)
 
 
 class HaltUnknown(AbstractPessimism):
@@ -126,14 +117,9 @@ class HaltUnknown(AbstractPessimism):
     threshold: Float[Array, ""]
     penalty: float = eqx.field(static=True)
 
-    def __call__(
-        self,
-        ensemble: Ensemble,
-        x: Float[Array, "batch inputs"],
-        hidden: Float[Array, "elites batch hidden"],
-    ) -> Lowered:
+    def __call__(self, pairs: Pairs) -> Lowered:
         """Halt and penalise what is unknown."""
-        doubt = disagreement(ensemble, x)
+        doubt = disagreement(pairs.ensemble, pairs.x)
         unknown = doubt > self.threshold
         facts = {"uncertainty": doubt, "unknown": unknown.astype(jnp.float32)}
         return Lowered(jnp.where(unknown, self.penalty, 0.0), unknown, facts)
@@ -151,11 +137,6 @@ def disagreement(ensemble: Ensemble, x: Float[Array, "batch inputs"]) -> Float[A
 class NoPessimism(AbstractPessimism):
     """Trust the model everywhere."""
 
-    def __call__(
-        self,
-        ensemble: Ensemble,
-        x: Float[Array, "batch inputs"],
-        hidden: Float[Array, "elites batch hidden"],
-    ) -> Lowered:
+    def __call__(self, pairs: Pairs) -> Lowered:
         """Lower nothing."""
-        return Lowered(jnp.zeros(len(x)), jnp.zeros(len(x), bool), {})
+        return Lowered.by(jnp.zeros(len(pairs.x)))

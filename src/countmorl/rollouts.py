@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.termination import AbstractTermination
-from countmorl.pessimism import AbstractPessimism, Lowered
+from countmorl.pessimism import AbstractPessimism, Lowered, Pairs
 from countmorl.types import Key, Metrics, Transition
 
 Act = Callable[..., Float[Array, "batch action"]]
@@ -34,7 +34,7 @@ class PenalizedModel(eqx.Module):
         mean, log_var = self.ensemble.routed_head(hidden, key=route_key)
         drawn = mean + jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
         next_obs, reward = obs + drawn[:, :-1], drawn[:, -1]
-        lowered = self.pessimism(self.ensemble, x, hidden)
+        lowered = self.pessimism(Pairs(self.ensemble, x, hidden))
         terminated = self.termination(obs, action, next_obs, key=end_key) | lowered.halt
         step = Transition(obs, action, reward - lowered.penalty, next_obs, terminated)
         return step, lowered

@@ -1,6 +1,13 @@
+import jax
+import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 
-from countmorl.counting.calibration import compare
+from countmorl.counting.calibration import calibrate, compare, told_apart
+from countmorl.counting.exact import ExactCounter
+from countmorl.data.standardizer import Standardizer
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
 
 
 def test_errors_that_fall_with_counts_are_predicted():
@@ -26,3 +33,20 @@ def test_equal_counts_say_nothing():
     assert not facts["predicts_error"]
     assert "same count" in facts["verdict"]
     assert facts["bins"][0]["rows"] == 50
+
+
+def test_pairs_are_told_apart_by_their_counts():
+    far = told_apart(np.array([5.0, 6.0, 7.0]), np.array([0.0, 1.0, 2.0]))
+    assert far == {"median_count": 1.0, "told_apart": 1.0}
+    alike = told_apart(np.array([1.0, 2.0]), np.array([1.0, 2.0]))
+    assert alike["told_apart"] == 0.5
+
+
+def test_counts_fall_where_actions_are_swapped():
+    net = jax.vmap(lambda k: GaussianNet.make((2, 4, 4, 4, 4, 2), key=k))(jr.split(jr.key(0), 2))
+    ensemble = Ensemble(net, Standardizer.identity(2), jnp.arange(2), jnp.zeros(2))
+    x = jnp.repeat(jnp.arange(10.0)[:, None], 2, axis=1)  # The action always equals the state.
+    counter = ExactCounter.fit(jnp.concatenate([x, x, x]))
+    facts = calibrate(ensemble, counter, x, jnp.ones((10, 2)), "AVG", 0.5, actions=1)
+    assert facts["median_count"] == 3.0
+    assert facts["swapped_actions"] == {"median_count": 0.0, "told_apart": 1.0}

@@ -10,6 +10,7 @@ from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
 from countmorl.errors import ConfigError
+from countmorl.files import check_ending
 from countmorl.reports.compare import differing, draw_curves, measure_of, summarize
 from countmorl.runs import Run
 
@@ -32,8 +33,8 @@ def compare(
     """
     if not runs or last < 1:
         raise ConfigError("`compare` wants one or more run folders, and `--last` at least 1.")
-    if figure and figure.suffix != ".png":
-        raise ConfigError(f"{figure} has the ending '{figure.suffix}'; wanted .png.")
+    if figure:
+        check_ending(figure, (".png",))
     opened = [Run.open(run) for run in runs]
     facts = [summarize(run, last) for run in opened]
     own, measure = differing(opened), measure_of(facts)

@@ -14,7 +14,8 @@ from countmorl.cli.data import _writer, _wrote
 from countmorl.cli.output import print_json, print_table
 from countmorl.envs.gridworld import WORLDS, find_world
 from countmorl.errors import ConfigError
-from countmorl.tabular.drawing import check_ending
+from countmorl.files import check_ending
+from countmorl.tabular.drawing import ENDINGS
 from countmorl.tabular.study import Outcome, StudyConfig
 
 Flat = tyro.conf.arg(name="")
@@ -74,7 +75,7 @@ def gridworld_maps(
     from countmorl.tabular.qlearning import replay
     from countmorl.tabular.study import PLANNERS, thinned
 
-    check_ending(out)
+    check_ending(out, ENDINGS)
     found = find_world(world)
     config = StudyConfig(slip=slip, beta=beta)
     data = thinned(found, replay(found, slip=slip, seed=seed), rows, seed)
@@ -121,7 +122,7 @@ def gridworld_study(
     from countmorl.tabular.study import study
 
     if out:
-        check_ending(out)
+        check_ending(out, ENDINGS)
     if not worlds:
         raise ConfigError("`worlds` must name at least one grid world.")
     found = [find_world(name) for name in worlds]

@@ -194,6 +194,13 @@ def calibration(run: RunFolder, json: bool = False) -> int:
         ((f"{b['count']:.1f}", f"{b['error']:.4f}", str(b["rows"])) for b in facts["bins"]),
     )
     print(facts["verdict"])
+    if "swapped_actions" in facts:
+        swapped = facts["swapped_actions"]
+        print(
+            f"The median count of held-out pairs is {facts['median_count']:.1f}; with other rows' "
+            f"actions it is {swapped['median_count']:.1f}, and the logged one of two such pairs "
+            f"counts more in {100 * swapped['told_apart']:.0f} % of cases."
+        )
     print(f"Figure: {draw_calibration(opened)}")
     return 0
 

@@ -12,9 +12,10 @@ from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_pairs, print_table
 from countmorl.data.sources import load, locate
+from countmorl.files import check_ending
 from countmorl.tabular.certificate import Assumptions
 from countmorl.tabular.checks import VARIANTS, Finding, violation_study, worst
-from countmorl.tabular.drawing import check_ending
+from countmorl.tabular.drawing import ENDINGS
 from countmorl.tabular.train import Tabular, train_tabular
 
 Flat = tyro.conf.arg(name="")
@@ -83,7 +84,7 @@ def theory(
         json: Print JSON.
     """
     if out:
-        check_ending(out)
+        check_ending(out, ENDINGS)
     studies: dict[str, list[Finding]] = {}
     for name, variant in VARIANTS.items():
         print(f"{name} ...", file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.stats import spearmanr
+from scipy.stats import mannwhitneyu, spearmanr
 
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind
@@ -31,16 +31,33 @@ def _errors(
 
 
 def calibrate(
-    ensemble: Ensemble, counter: AbstractCounter, x: Array, y: Array, kind: Kind, alpha: float
+    ensemble: Ensemble,
+    counter: AbstractCounter,
+    x: Array,
+    y: Array,
+    kind: Kind,
+    alpha: float,
+    *,
+    actions: int,
 ) -> dict[str, Any]:
     """Compare held-out error with the estimated count, in bins and by rank correlation.
 
     The error of a row is the elites' root mean squared error, each target scaled by its
     deviation. A rank correlation below zero, beyond chance, means that counts predict error.
+    The last `actions` columns of `x` are the action: counts are also compared with those of the
+    same observations beside other rows' actions, which a useful counter has seen less.
     """
     error, counts = _errors(ensemble, counter, x, y)
-    count = np.asarray(CountEstimate.of(counts).count(kind, alpha))
-    return compare(count, np.asarray(error))
+    swapped = jnp.concatenate([x[:, :-actions], jnp.roll(x[:, -actions:], len(x) // 2, 0)], axis=1)
+    _, others = _errors(ensemble, counter, swapped, y)
+    count, other = (np.asarray(CountEstimate.of(c).count(kind, alpha)) for c in (counts, others))
+    return compare(count, np.asarray(error)) | {"swapped_actions": told_apart(count, other)}
+
+
+def told_apart(count: np.ndarray, other: np.ndarray) -> dict[str, float]:
+    """The others' median count, and how often a logged pair counts more (a half: no better)."""
+    wins = mannwhitneyu(count, other).statistic / (len(count) * len(other))
+    return {"median_count": float(np.median(other)), "told_apart": float(wins)}
 
 
 def compare(count: np.ndarray, error: np.ndarray) -> dict[str, Any]:

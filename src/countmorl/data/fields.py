@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from countmorl.envs.spaces import MOST_ACTIONS, one_hot
+from countmorl.data.actions import action_bound, action_count, one_hot_actions
+from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
 
@@ -57,25 +58,24 @@ class Fields:
     def of(cls, found: dict[str, np.ndarray], *, name: str, task: Task | None = None) -> Fields:
         """Check names, types and shapes; give missing flags their meaning."""
         arrays = _rename(found, name)
-        count = _action_count(arrays)
+        count = action_count(arrays)
         if count is not None:
-            arrays["action"] = _one_hot(arrays["action"], count)
+            arrays["action"] = one_hot_actions(arrays["action"], count)
             arrays |= {"action_low": np.array(-1.0), "action_high": np.array(1.0)}
-        numbers = {k: _numbers(k, arrays[k]) for k in ("obs", "action") if k in arrays}
-        obs, action = (_columns(key, value) for key, value in numbers.items())
+        obs, action = (as_columns(key, as_numbers(key, arrays[key])) for key in ("obs", "action"))
         rows = len(obs)
         if rows == 0:
             raise DataError(f"'{name}' has no rows. A dataset needs at least one transition.")
-        reward = _numbers("reward", _flat("reward", arrays["reward"]))
+        reward = as_numbers("reward", as_flat("reward", arrays["reward"]))
         next_obs = arrays.get("next_obs")
         if next_obs is not None:
-            next_obs = _columns("next_obs", _numbers("next_obs", next_obs))
+            next_obs = as_columns("next_obs", as_numbers("next_obs", next_obs))
         none = np.zeros(rows, bool)
         flags = {
-            key: _flag(key, arrays[key]) if key in arrays else none
+            key: as_flag(key, arrays[key]) if key in arrays else none
             for key in ("terminated", "truncated")
         }
-        known = _flag("next_known", arrays["next_known"]) if "next_known" in arrays else None
+        known = as_flag("next_known", arrays["next_known"]) if "next_known" in arrays else None
         _same_rows(rows, action=action, reward=reward, next_obs=next_obs, next_known=known, **flags)
         if next_obs is not None and next_obs.shape != obs.shape:
             raise DataError(
@@ -89,8 +89,8 @@ class Fields:
             next_obs=next_obs,
             next_known=known,
             episode_ends=_ends(arrays.get("episode_ends"), breaks(obs, next_obs), **flags),
-            action_low=_bound(arrays.get("action_low"), action),
-            action_high=_bound(arrays.get("action_high"), action),
+            action_low=action_bound(arrays.get("action_low"), action),
+            action_high=action_bound(arrays.get("action_high"), action),
             discrete=count is not None,
             name=name,
             task=task,
@@ -184,83 +184,6 @@ def _rename(found: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _action_count(arrays: dict[str, np.ndarray]) -> int | None:
-    """How many discrete actions there are; None where actions are vectors.
-
-    A file says so by `action_count`; else one column of whole-number type without bounds is taken
-    as discrete.
-    """
-    values, given = arrays["action"], arrays.get("action_count")
-    if given is not None:
-        if (
-            given.size != 1
-            or given.dtype.kind not in "iu"
-            or not (1 < int(given.item()) <= MOST_ACTIONS)
-        ):
-            raise DataError(f"`action_count` must be one whole number from 2 to {MOST_ACTIONS}.")
-        return int(given.item())
-    bounded = "action_low" in arrays or "action_high" in arrays
-    column = values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1)
-    if bounded or not column or values.dtype.kind not in "iu" or not len(values):
-        return None
-    if values.min() < 0 or values.max() >= MOST_ACTIONS:
-        raise DataError(
-            f"`action` holds whole numbers from {values.min()} to {values.max()}, and whole "
-            f"numbers without bounds are discrete actions, 0 to at most {MOST_ACTIONS - 1}. Give "
-            "`action` as floats, or `action_low` and `action_high`, where it is a quantity."
-        )
-    return max(2, int(values.max()) + 1)
-
-
-def _one_hot(values: np.ndarray, count: int) -> np.ndarray:
-    values = _numbers("action", _flat("action", values))
-    wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= count))
-    if len(wrong):
-        raise DataError(
-            f"`action` must hold whole numbers from 0 to {count - 1} (`action_count` is {count}); "
-            f"row {wrong[0]:,} holds {values[wrong[0]]:g}."
-        )
-    return one_hot(values, count)
-
-
-def _numbers(key: str, values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind not in "fiub":
-        raise DataError(
-            f"`{key}` holds values of type {values.dtype}, wanted real numbers. "
-            "Convert text, objects and complex numbers before loading."
-        )
-    # A number too large for float32 becomes infinite here and is reported as such.
-    with np.errstate(over="ignore"):
-        return np.ascontiguousarray(values, np.float32)
-
-
-def _columns(key: str, values: np.ndarray) -> np.ndarray:
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim != 2 or values.shape[1] == 0:
-        raise DataError(
-            f"`{key}` has shape {list(values.shape)}, wanted [rows, columns]. "
-            "Images are not supported; give features of them."
-        )
-    return values
-
-
-def _flat(key: str, values: np.ndarray) -> np.ndarray:
-    flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    if flat.ndim != 1:
-        raise DataError(f"`{key}` has shape {list(values.shape)}, wanted one value a row.")
-    return flat
-
-
-def _flag(key: str, values: np.ndarray) -> np.ndarray:
-    values = _flat(key, values)
-    if values.dtype == bool:
-        return np.ascontiguousarray(values)
-    if values.dtype.kind not in "fiu" or not np.isin(values, (0, 1)).all():
-        raise DataError(f"`{key}` must hold only true and false (or 1 and 0).")
-    return values.astype(bool)
-
-
 def _same_rows(rows: int, **arrays: np.ndarray | None) -> None:
     for key, array in arrays.items():
         if array is not None and len(array) != rows:
@@ -295,16 +218,3 @@ def _ends(
     ends = np.flatnonzero(flagged)
     last = len(flagged) - 1
     return ends if len(ends) and ends[-1] == last else np.append(ends, last)
-
-
-def _bound(given: np.ndarray | None, action: np.ndarray) -> np.ndarray | None:
-    if given is None:
-        return None
-    bound = _numbers("action bounds", given)
-    if bound.size not in (1, action.shape[1]):
-        raise DataError(
-            f"The action bounds hold {bound.size} numbers, but an action has {action.shape[1]}."
-        )
-    whole = np.ascontiguousarray(np.broadcast_to(bound.reshape(-1), action.shape[1:]))
-    # Unbounded actions have no bound to keep to: their range in the data is taken instead.
-    return whole if np.isfinite(whole).all() else None

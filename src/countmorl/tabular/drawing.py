@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from countmorl.envs.gridworld import LIMIT, STEPS, World
-from countmorl.errors import ConfigError
 from countmorl.extras import require
+from countmorl.files import check_ending
 from countmorl.tabular.mdp import TabularMDP, dense
 from countmorl.tabular.planning import followed
 
@@ -41,7 +41,7 @@ def drawn(
     path: Path, rows: int, columns: int, size: tuple[float, float], **options: Any
 ) -> Iterator[tuple[Any, Any]]:
     """Yield a figure and its axes, [rows, columns]; write them when the block is done."""
-    check_ending(path)
+    check_ending(path, ENDINGS)
     require("matplotlib").use("Agg")
     pyplot = require("matplotlib.pyplot")
     with pyplot.rc_context(STYLE):
@@ -52,12 +52,6 @@ def drawn(
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=115)
         pyplot.close(figure)
-
-
-def check_ending(path: Path) -> None:
-    """Raise where a figure's file has an ending that is not known, before any work is done."""
-    if path.suffix not in ENDINGS:
-        raise ConfigError(f"{path} has the ending '{path.suffix}'; wanted {', '.join(ENDINGS)}.")
 
 
 def draw_ground(axis: Any, world: World) -> None:

@@ -29,13 +29,7 @@ from countmorl.rollouts import PenalizedModel
 from countmorl.training.counters import save_counter
 from countmorl.training.epoch import Imagination
 from countmorl.training.loop import Stages
-from countmorl.training.model_stages import (
-    CodesStage,
-    ModelStage,
-    TerminationStage,
-    count_rows,
-    typical_count,
-)
+from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage
 
 WANTED = (5.0, 10.0)
 """Rows to a code where the paper's penalty worked best; the search aims at their geometric middle.
@@ -145,6 +139,7 @@ class Build(AbstractBuild):
             rows.holdout_y,
             penalty.estimate,
             penalty.alpha,
+            actions=self.dataset.action_dim,
         )
         write_text(run.path / "calibration.json", json.dumps(calibration, indent=2) + "\n")
         self.say(calibration["verdict"])
@@ -172,13 +167,10 @@ class Build(AbstractBuild):
         bad: list[int] = []
         for attempt in range(TRIES):
             stage = CodesStage(self.ensemble, self.model_stage.rows, config, bits, attempt)
-            counter, facts = count_rows(self.ensemble, self.stages.do(stage), x)
+            counter, facts = stage.counted(self.stages.do(stage))
             bad = collapsed(facts["samples_per_code"], len(x))
             if not bad:
-                held = self.model_stage.rows.holdout_x
-                return counter, facts | {
-                    "typical_count": typical_count(self.ensemble, counter, held)
-                }
+                return counter, facts
             self.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
         raise RunError(
             f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "

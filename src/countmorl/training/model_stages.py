@@ -84,12 +84,22 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
         """At the end: codes used, rows per code, entropy of the bits; a typical count."""
         if epoch < self.epochs:
             return {}
-        counter, facts = count_rows(self.ensemble, state.autoencoders, self.x)
-        return facts | {"typical_count": typical_count(self.ensemble, counter, self.held)}
+        return self.counted(state.autoencoders)[1]
 
     def result(self, state: CodesState) -> Autoencoder:
         """The encoders."""
         return state.autoencoders
+
+    def counted(self, autoencoders: Autoencoder) -> tuple[CodeCounter, dict[str, Any]]:
+        """The counter that fitted encoders give, and its facts; counted once."""
+        if self._counted is None:
+            counter, facts = count_rows(self.ensemble, autoencoders, self.x)
+            typical = typical_count(self.ensemble, counter, self.held)
+            self._counted = counter.tables, facts | {"typical_count": typical}
+        tables, facts = self._counted
+        return CodeCounter(autoencoders, tables), facts
+
+    _counted: tuple[tuple[CountTable, ...], dict[str, Any]] | None = None
 
 
 def count_rows(

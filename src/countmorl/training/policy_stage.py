@@ -7,7 +7,8 @@ import jax
 import numpy as np
 
 from countmorl.agents.base import AbstractAgent
-from countmorl.agents.sac import SAC, Imitator
+from countmorl.agents.imitator import Imitator
+from countmorl.agents.sac import SAC
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.data.buffer import RingBuffer
