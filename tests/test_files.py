@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from countmorl.errors import DataError, RunError
+from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.files import (
     atomic,
+    check_ending,
     digest,
     explained_write,
     parse_json,
@@ -19,6 +20,12 @@ from countmorl.files import (
 )
 
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "flag": np.array([True, False])}
+
+
+def test_only_known_endings_may_be_written(tmp_path):
+    check_ending(tmp_path / "a.svg", (".png", ".svg"))
+    with pytest.raises(ConfigError, match=r"'\.jpeg'; wanted \.png, \.svg"):
+        check_ending(tmp_path / "a.jpeg", (".png", ".svg"))
 
 
 class TestAtomic:

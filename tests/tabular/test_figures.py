@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from countmorl.envs.gridworld import WORLDS
-from countmorl.errors import ConfigError
 from countmorl.tabular.approximate import Comparison
 from countmorl.tabular.checks import FAMILIES, violation_study
-from countmorl.tabular.drawing import chance_to_pass, check_ending
+from countmorl.tabular.drawing import chance_to_pass
 from countmorl.tabular.mdp import TabularMDP
 from countmorl.tabular.qlearning import count_steps, replay
 from countmorl.tabular.study import Outcome
@@ -39,11 +38,6 @@ def test_chance_to_pass_by_hand():
     chances = chance_to_pass(TabularMDP.of_world(CLIFF), UP)
     assert np.flatnonzero(chances == 1).tolist() == [0, 8, 16, 24, 32, 40, 48, 56]
     assert chances.sum() == 8
-
-
-def test_unknown_endings_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"wanted \.png"):
-        check_ending(tmp_path / "a.jpeg")
 
 
 @pytest.mark.parametrize("number", [1, 3])
