@@ -4,8 +4,11 @@ import difflib
 from collections.abc import Iterable
 
 
-class CountMorlError(ValueError):
-    """Base of every error that countmorl raises on purpose; the command line prints its message."""
+class CountMorlError(Exception):
+    """Base of every error that countmorl raises on purpose; the command line prints its message.
+
+    Not a ValueError: the argument parser would catch those of nested settings and frame them.
+    """
 
 
 class DataError(CountMorlError):

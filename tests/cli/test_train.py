@@ -86,3 +86,9 @@ def test_a_score(run_cli, log, save, tiny, tmp_path):
     code, out, _ = run_cli(*arguments)
     assert code == 0
     assert f"Last score {Run.open('run').metrics()[-1]['score']:.1f} ± 0.0 (normalised)." in out
+
+
+def test_a_wrong_nested_setting_is_one_sentence(run_cli):
+    code, out, err = run_cli("train", "count-morl", "log.npz", "--sac.actor-rate", "-1")
+    assert (code, out) == (2, "")
+    assert err == "countmorl: `actor_rate` must be above 0, got -1.\n"

@@ -54,8 +54,6 @@ def read_npz(path: Path, *, task: Task | None = None) -> Fields:
         MemoryError,
         RuntimeError,
     ) as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(
             f"{path} is not a readable NPZ file of plain arrays: {error}. Write it with "
             "numpy.savez and no objects."

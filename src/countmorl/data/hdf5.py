@@ -56,8 +56,6 @@ def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}.") from error
     except (OSError, RuntimeError, KeyError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(
             f"{path} is not a readable HDF5 file: {error}. If it was downloaded, delete it and "
             "download it again."
