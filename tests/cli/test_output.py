@@ -23,6 +23,11 @@ def test_table(capsys):
     assert lines == ["name    rows", "x       1", "longer  23"]
 
 
+def test_a_table_in_a_pipe_is_not_cut_off(capsys):
+    print_table(("name",), [("a" * 150,)])
+    assert "a" * 150 in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("mean", "spread", "text"),
     [(None, None, "no reference known"), (12.34, None, "12.3"), (12.34, 0.56, "12.3 ± 0.6")],

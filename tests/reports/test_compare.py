@@ -5,7 +5,7 @@ import pytest
 
 from countmorl import Run
 from countmorl.errors import RunError
-from countmorl.reports.compare import differing, draw_curves, measure_of, summarize
+from countmorl.reports.compare import differing, draw_curves, labels, measure_of, summarize
 
 
 def make(folder, *, beta=1.0, seed=0, scores=(1.0, 2.0, 6.0), counted=True):
@@ -48,6 +48,12 @@ def test_only_settings_that_differ_are_told(tmp_path):
         {"beta": 3.0, "sac.actor_rate": 0.3},
     ]
     assert differing([runs[0], make(tmp_path / "c", seed=4)]) == [{"seed": 0}, {"seed": 4}]
+
+
+def test_runs_are_called_by_their_folders(tmp_path):
+    one, two, other = (summarize(make(tmp_path / at)) for at in ("x/one", "x/two", "y/one"))
+    assert labels([one, two]) == ["one", "two"]
+    assert labels([one, other]) == [str(tmp_path / "x/one"), str(tmp_path / "y/one")]
 
 
 def test_curves_are_drawn(tmp_path):

@@ -11,7 +11,7 @@ from tyro.conf import Positional
 from countmorl.cli.output import print_json, print_table
 from countmorl.errors import ConfigError
 from countmorl.files import check_ending
-from countmorl.reports.compare import differing, draw_curves, measure_of, summarize
+from countmorl.reports.compare import differing, draw_curves, labels, measure_of, summarize
 from countmorl.runs import Run
 
 Runs = Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
@@ -53,18 +53,19 @@ def compare(
         "count",
         "updates/s",
     )
-    print_table(head, map(_row, facts))
-    for row, settings in zip(facts, own, strict=True):
+    names = labels(facts)
+    print_table(head, map(_row, names, facts))
+    for name, row, settings in zip(names, facts, own, strict=True):
         told = ", ".join(f"{name} {value}" for name, value in settings.items())
-        print(f"{row['run']}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
+        print(f"{name}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
     if drawn:
         print(f"Figure: {drawn}")
     return 0
 
 
-def _row(facts: dict[str, Any]) -> tuple[str, ...]:
+def _row(name: str, facts: dict[str, Any]) -> tuple[str, ...]:
     kept = f"{facts['score']:.1f} ± {facts['score_spread']:.1f}" if facts["scores"] else "-"
     forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f"}
     forms |= {"typical_count": ".1f", "updates_per_second": ".0f"}
     numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())
-    return (facts["run"], str(facts["epochs"]), kept, *numbers)
+    return (name, str(facts["epochs"]), kept, *numbers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,7 +28,8 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    # Where nobody looks at a terminal, rich assumes 80 columns and would cut names off.
+    Console(width=None if sys.stdout.isatty() else 240).print(table)
 
 
 def points(mean: float | None, spread: float | None = None) -> str:

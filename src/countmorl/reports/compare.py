@@ -33,6 +33,7 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
     end = policy[-1]
     return {
         "run": str(run.path),
+        "name": run.path.resolve().name,
         "algorithm": known(run, "algorithm"),
         "data": known(run, "data", "name"),
         "epochs": len(policy),
@@ -88,6 +89,13 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return [{name: settings[name] for name in differ} for settings in flat]
 
 
+def labels(summaries: Sequence[dict[str, Any]]) -> list[str]:
+    """What to call the runs: their folders' names, whole paths where two have the same name."""
+    names = [facts["name"] for facts in summaries]
+    unique = len(set(names)) == len(names)
+    return names if unique else [facts["run"] for facts in summaries]
+
+
 def measure_of(summaries: Sequence[dict[str, Any]]) -> str:
     """What all of the runs were judged by; scores and returns must not stand side by side."""
     measures = {facts["measure"] for facts in summaries} - {None}
@@ -103,8 +111,8 @@ def draw_curves(summaries: Sequence[dict[str, Any]], path: Path) -> Path:
     """One learning curve a run, in one figure."""
     label_y = {"score": "normalised score", "return": "return"}[measure_of(summaries)]
     figure, axes = axes_of()
-    for index, facts in enumerate(summaries):
-        color, label = COLORS[index % len(COLORS)], facts["run"]
+    for index, (facts, label) in enumerate(zip(summaries, labels(summaries), strict=True)):
+        color = COLORS[index % len(COLORS)]
         axes.plot(facts["judged_at"], facts["scores"], color=color, label=label, linewidth=1.3)
     data = sorted({facts["data"] for facts in summaries})
     axes.set(xlabel="epoch", ylabel=label_y, title=", ".join(data))
