@@ -110,17 +110,14 @@ def test_without_weight_the_model_makes_no_step():
     assert isinstance(RAMBO().adversary(build), Adversary)  # type: ignore[arg-type]
 
 
-def test_members_that_are_no_elites_fit_the_data_and_are_no_adversaries():
-    # Elites are 2 and 0; the gradient of the mixture with respect to member 1 is zero.
-    pair, drawn = jr.normal(jr.key(3), (5, 3)), jr.normal(jr.key(4), (5, 3))
-
-    def likely(nets):
-        chosen = jax.tree.map(lambda leaf: leaf[jnp.array([2, 0])], nets)
-        return mixture_log_prob(chosen, pair, drawn).sum()
-
-    slope = jax.jit(jax.grad(likely))(members()).weights[0]
-    assert (slope[1] == 0).all()
-    assert (jnp.abs(slope[jnp.array([0, 2])]).max(axis=(1, 2)) > 0).all()
+def test_only_elites_change_and_take_the_place_of_the_elites():
+    base, opponent = model(), adversary(1.0, 1)
+    world = opponent.start(base)
+    x = jr.normal(jr.key(3), (5, 3))
+    hidden = jax.jit(lambda m: m.ensemble.trunks(x))
+    np.testing.assert_array_equal(hidden(world.inside(base)), hidden(base))
+    weights = np.asarray(base.ensemble.members.weights[0])
+    np.testing.assert_array_equal(world.elites.weights[0], weights[[2, 0]])
 
 
 def test_the_balance_is_the_distance_of_mean_features():

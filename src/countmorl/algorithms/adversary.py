@@ -21,14 +21,14 @@ from countmorl.types import Key, Metrics
 
 
 class World(eqx.Module):
-    """A model that changes while the policy learns: its members and their optimiser."""
+    """A model that changes while the policy learns: its elites and their optimiser."""
 
-    members: GaussianNet
+    elites: GaussianNet
     opt_state: optax.OptState
 
     def inside(self, model: PenalizedModel) -> PenalizedModel:
-        """The same model with these members."""
-        return eqx.tree_at(lambda m: m.ensemble.members, model, self.members)
+        """The same model with these elites, and no other members."""
+        return eqx.tree_at(lambda m: m.ensemble, model, model.ensemble.of_elites(self.elites))
 
 
 class AbstractAdversary(eqx.Module):
@@ -56,7 +56,7 @@ class AdversaryConfig:
     steps: int = 1000
     """Model steps in one epoch."""
     batch: int = 256
-    """Rows of one step: imagined ones, and for each member its own real ones."""
+    """Rows of one step: imagined ones, and for each elite its own real ones."""
 
     def __post_init__(self) -> None:
         at_least(self, weight=0, steps=1, batch=1)
@@ -67,7 +67,8 @@ class Adversary(AbstractAdversary):
     """Minimise sum_i NLL_i(data) + lambda mean[ A log p(s', r | s, a) ] over imagined steps.
 
     p is the elites' equal mixture; A = r + gamma (1 - d) min Q(s', mean pi(s')) - min Q(s, a),
-    standardised over the batch. Samples and A are constants; every member fits the data.
+    standardised over the batch. Samples and A are constants; every elite fits the data, and the
+    other members, which no rollout asks, are left alone.
     """
 
     x: Float[Array, "rows inputs"]
@@ -77,9 +78,9 @@ class Adversary(AbstractAdversary):
     horizon: int = eqx.field(static=True)
 
     def start(self, model: PenalizedModel) -> World:
-        """The fitted members with a fresh optimiser."""
-        members = jax.tree.map(jnp.copy, model.ensemble.members)
-        return World(members, optax.adam(self.config.rate).init(members))  # type: ignore[arg-type]
+        """The fitted elites with a fresh optimiser."""
+        elites = model.ensemble.elite_members
+        return World(elites, optax.adam(self.config.rate).init(elites))  # type: ignore[arg-type]
 
     def update(
         self, world: World, model: PenalizedModel, agent: AbstractAgent, obs: Array, *, key: Key
@@ -98,22 +99,17 @@ class Adversary(AbstractAdversary):
             drawn = jnp.concatenate([lived.next_obs - here, lived.reward[:, None]], axis=1)
             pair = now.ensemble.standardize(here, lived.action)
             gain = advantage(agent, lived)
-            pick = jr.randint(
-                data_key, (len(now.ensemble.holdout_error), len(here)), 0, len(self.x)
-            )
+            pick = jr.randint(data_key, (len(now.ensemble.elites), len(here)), 0, len(self.x))
 
-            def loss(members: GaussianNet) -> tuple[Array, Metrics]:
-                fit = jax.vmap(lambda m, p: m.loss(self.x[p], self.y[p], self.decays))(
-                    members, pick
-                )
-                chosen = trees.take(members, now.ensemble.elites)
-                likely = mixture_log_prob(chosen, pair, drawn)
+            def loss(elites: GaussianNet) -> tuple[Array, Metrics]:
+                fit = jax.vmap(lambda m, p: m.loss(self.x[p], self.y[p], self.decays))(elites, pick)
+                likely = mixture_log_prob(elites, pair, drawn)
                 against = jnp.mean(gain * likely)
                 facts = {"model_loss": fit.mean(), "adversary": against}
                 return fit.sum() + self.config.weight * against, facts
 
-            gradient, facts = jax.grad(loss, has_aux=True)(world.members)
-            change = adam(self.config.rate, gradient, world.opt_state, world.members)
+            gradient, facts = jax.grad(loss, has_aux=True)(world.elites)
+            change = adam(self.config.rate, gradient, world.opt_state, world.elites)
             after = jnp.where(jnp.isfinite(lived.next_obs), lived.next_obs, here)
             return (World(*change), after), facts
 

@@ -29,6 +29,11 @@ class Ensemble(eqx.Module):
         """The elites' networks, stacked."""
         return trees.take(self.members, self.elites)
 
+    def of_elites(self, elites: GaussianNet) -> "Ensemble":
+        """An ensemble of these networks alone, in the elites' place and order."""
+        error = self.holdout_error[self.elites]
+        return Ensemble(elites, self.inputs, jnp.arange(len(error)), error)
+
     def standardize(
         self, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
     ) -> Float[Array, "*batch inputs"]:
