@@ -41,7 +41,8 @@ def demo_config() -> CountMORL:
         branches=5_000,
         model=replace(base.model, max_epochs=6),
         codes=replace(base.codes, fit_epochs=2),
-        sac=replace(base.sac, actor_rate=3e-4, entropy_rate=3e-4),
+        # Pendulum's episodes have 200 steps.
+        sac=replace(base.sac, discount=0.99, entropy_rate=3e-4),
     )
 
 

@@ -108,7 +108,7 @@ def paper(data: str) -> CountMORL:
         codes=CodesConfig(bits=row.bits),
         sac=replace(
             base.sac,
-            actor_rate=3e-4,
+            discount=0.99,
             entropy_rate=3e-4,
             target_entropy=-3.0,
             log_std_min=-20.0,

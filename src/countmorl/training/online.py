@@ -50,7 +50,11 @@ class OnlineConfig:
     """Episodes by which the policy is judged after each epoch."""
     sac: SACConfig = field(
         default_factory=lambda: SACConfig(
-            actor_rate=3e-4, actor_decay=False, critic_norm=False, entropy_rate=3e-4, average=1.0
+            discount=0.99,
+            actor_decay=False,
+            critic_norm=False,
+            entropy_rate=3e-4,
+            average=1.0,
         )
     )
     """The learner."""
