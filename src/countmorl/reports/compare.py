@@ -33,7 +33,7 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
     end = policy[-1]
     return {
         "run": str(run.path),
-        "name": run.path.resolve().name,
+        "name": run.path.absolute().name,
         "algorithm": known(run, "algorithm"),
         "data": known(run, "data", "name"),
         "epochs": len(policy),
