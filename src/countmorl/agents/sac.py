@@ -29,7 +29,7 @@ class SACConfig:
     """Units of each hidden layer of actor and critics."""
     discount: float = 0.995
     """Weight of the next step's value (gamma). With the paper's 0.99 a fall 300 steps ahead weighs
-    5 % and policies learn to run into it; scores are sums over 1000 steps."""
+    5 %, and policies learn to run into it."""
     normalize: bool = True
     """Standardise observations by the data's mean and deviation; the flag turns it off."""
     actor_rate: float = 3e-4

@@ -56,7 +56,7 @@ def compare(
     names = labels(facts)
     print_table(head, map(_row, names, facts))
     for name, row, settings in zip(names, facts, own, strict=True):
-        told = ", ".join(f"{name} {value}" for name, value in settings.items())
+        told = ", ".join(f"{setting} {value}" for setting, value in settings.items())
         print(f"{name}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
     if drawn:
         print(f"Figure: {drawn}")

@@ -65,6 +65,7 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
     ) -> None:
         self.ensemble, self.config, self.bits = ensemble, config, bits
         self.x, self.held = rows.x, rows.holdout_x
+        self._counted: tuple[tuple[CountTable, ...], dict[str, Any]] | None = None
         # Computed here: inside the compiled `init` the data would be constants that XLA folds.
         self.scales = codes_fit.feature_scales(ensemble, rows.x)
         self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
@@ -98,8 +99,6 @@ class CodesStage(AbstractStage[CodesState, Autoencoder]):
             self._counted = counter.tables, facts | {"typical_count": typical}
         tables, facts = self._counted
         return CodeCounter(autoencoders, tables), facts
-
-    _counted: tuple[tuple[CountTable, ...], dict[str, Any]] | None = None
 
 
 def count_rows(
