@@ -140,13 +140,15 @@ def start(rows: Rows, config: EnsembleConfig, *, key: Key) -> FitState:
 def fit_epoch(
     frozen: tuple[Rows, EnsembleConfig, AbstractModelTerm | None], state: FitState, key: Key
 ) -> tuple[FitState, Metrics]:
-    """Pass over every member's bootstrap in a new order; then judge on the hold-out rows."""
+    """Pass over every member's bootstrap in a new order; then judge on the hold-out rows.
+
+    One order serves all members: what stands at a place of their bootstraps is drawn for each.
+    """
     rows, config, term = frozen
     optimizer, steps = config.optimizer(len(rows.x)), config.steps(len(rows.x))
-    drawn = jnp.tile(state.bootstrap, (1, config.passes(len(rows.x))))
-    shuffled = jax.vmap(jr.permutation)(jr.split(key, config.members), drawn)
-    taken = shuffled[:, : steps * config.batch]  # Fewer rows than a batch make short steps.
-    batches = taken.reshape(config.members, steps, -1).swapaxes(0, 1)
+    places = jr.permutation(key, config.passes(len(rows.x)) * len(rows.x)) % len(rows.x)
+    taken = places[: steps * config.batch]  # Fewer rows than a batch make short steps.
+    batches = state.bootstrap[:, taken].reshape(config.members, steps, -1).swapaxes(0, 1)
 
     def loss(members: GaussianNet, index: Int[Array, "members batch"], at: Array) -> Array:
         one = lambda member, pick: member.loss(rows.x[pick], rows.y[pick], config.decays)  # noqa: E731
