@@ -43,8 +43,9 @@ def by_hand(sac, steps, *, actions, temperature, weight, first=0, real=ROWS):
     shape = (actions, *low.action.shape)
     pairs = [(jr.uniform(uniform_key, shape, minval=-1.0, maxval=1.0), None)]
     for obs, key in ((low.obs, here_key), (low.next_obs, next_key)):
-        wide = jnp.broadcast_to(obs, (actions, *obs.shape))
-        pairs.append(sac.distribution(sac.state.actor, wide).sample(key=key))
+        policy = sac.distribution(sac.state.actor, obs)
+        draws = [policy.sample(key=k) for k in jr.split(key, actions)]
+        pairs.append(tuple(jnp.stack(part) for part in zip(*draws, strict=True)))
     total = 0.0
     for critic in range(2):
         values = []

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
+from countmorl.agents.heads import pair_value
 from countmorl.agents.sac import SAC, AbstractCriticTerm
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
@@ -95,8 +96,7 @@ class Conservative(AbstractCriticTerm):
         # The gradient of the soft maximum is the mean of dQ_j over j drawn by softmax(q / T).
         drawn = jr.categorical(jr.fold_in(key, 3), values / heat, axis=0)
         chosen = jnp.take_along_axis(action[:, None], drawn[None, ..., None], axis=0)[0]
-        obs = jnp.broadcast_to(batch.obs, (len(chosen), *batch.obs.shape))
-        own = jnp.diagonal(agent.head.q(critics, obs, chosen)).T
+        own = jax.vmap(pair_value, (0, None, 0))(critics, batch.obs, chosen)
         return high + own - jax.lax.stop_gradient(own)
 
     def off_data(
@@ -109,8 +109,9 @@ class Conservative(AbstractCriticTerm):
         density = jnp.full(shape[:2], shape[-1] * jnp.log(0.5))
         drawn = [(uniform, density)]
         for obs, kind_key in ((batch.obs, here_key), (batch.next_obs, next_key)):
-            repeated = jnp.broadcast_to(obs, (self.config.actions, *obs.shape))
-            drawn.append(agent.distribution(agent.state.actor, repeated).sample(key=kind_key))
+            policy = agent.distribution(agent.state.actor, obs)
+            keys = jr.split(kind_key, self.config.actions)
+            drawn.append(jax.vmap(lambda k, of=policy: of.sample(key=k))(keys))
         action, log_density = (jnp.concatenate(parts) for parts in zip(*drawn, strict=True))
         obs = jnp.broadcast_to(batch.obs, (len(action), *batch.obs.shape))
         values = agent.head.q(critics, obs, action).swapaxes(0, 1) - log_density[:, None]

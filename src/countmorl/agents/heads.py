@@ -50,10 +50,14 @@ class AbstractHead(ABC):
         return None
 
 
+def pair_value(critic: MLP, obs: Array, action: Array) -> Float[Array, "*batch"]:
+    """Values Q(s, a) of pairs by one critic."""
+    return critic(jnp.concatenate([obs, action], axis=-1))[..., 0]
+
+
 def q_values(critics: MLP, obs: Array, action: Array) -> Float[Array, "critics *batch"]:
     """Values Q(s, a) of pairs by every critic."""
-    x = jnp.concatenate([obs, action], axis=-1)
-    return jax.vmap(lambda critic: critic(x)[..., 0])(critics)
+    return jax.vmap(pair_value, (0, None, None))(critics, obs, action)
 
 
 @dataclass(frozen=True)
