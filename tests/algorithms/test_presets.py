@@ -90,6 +90,9 @@ def test_published_settings_reach_nested_fields():
             assert len(algorithm.published.rows) == 12
             assert algorithm.published.source
             for data in algorithm.published.rows:
-                assert isinstance(preset("paper", algorithm, data), algorithm)
+                config = preset("paper", algorithm, data)
+                assert isinstance(config, algorithm)
+                learner = getattr(config, "sac", None) or config.td3
+                assert learner.discount == 0.99
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):
         preset("paper", MOPO, "my-log.npz")

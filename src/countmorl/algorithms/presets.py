@@ -67,7 +67,7 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
 def published(
     algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, Any]], data: str
 ) -> AbstractAlgorithm:
-    """A rival's published settings for one of D4RL's tasks."""
+    """A rival's published settings for one of D4RL's tasks, and the 0.99 they all discount by."""
     task = task_name(data, rows)
     if task is None:
         raise ConfigError(
@@ -75,7 +75,8 @@ def published(
             f"{', '.join(rows)}. Leave --preset away for the defaults."
         )
     config = algorithm()
-    for name, value in rows[task].items():
+    learner = "sac" if hasattr(config, "sac") else "td3"
+    for name, value in {f"{learner}.discount": 0.99, **rows[task]}.items():
         outer, _, inner = name.partition(".")
         new = replace(getattr(config, outer), **{inner: value}) if inner else value
         config = replace(config, **{outer: new})
