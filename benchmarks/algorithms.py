@@ -58,7 +58,8 @@ def prepared(algorithm: AbstractAlgorithm, build: Given) -> tuple[Frozen, Policy
     if not isinstance(algorithm, AbstractModelBased):
         return Frozen(data, UPDATES, algorithm.batch), PolicyState(agent, None)
     model = PenalizedModel(build.ensemble, algorithm.pessimism(build), build.model.termination)
-    sizes = (algorithm.horizon, BRANCHES, algorithm.imagined_rows)
+    going_on = int(algorithm.continued * BRANCHES)
+    sizes = (algorithm.horizon, BRANCHES, algorithm.imagined_rows, going_on)
     plan = Imagination(model, *sizes, algorithm.adversary(build))
     buffer = RingBuffer.empty(5, BRANCHES * algorithm.horizon, OBS, ACTION)
     world = plan.adversary.start(model) if plan.adversary else None

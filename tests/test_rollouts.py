@@ -4,12 +4,16 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
+from countmorl.agents.base import AbstractAgent
+from countmorl.data.buffer import RingBuffer
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination
 from countmorl.pessimism import AbstractPessimism, Lowered
 from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.training.epoch import Frozen, Imagination, PolicyState, imagine
+from countmorl.types import Transition
 
 
 class Constant(AbstractPessimism):
@@ -60,3 +64,40 @@ def test_an_exploding_model_never_reaches_the_buffer():
     steps, alive, _ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
     assert not alive.any()
     assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), steps))
+
+
+class Still(AbstractAgent):
+    def update(self, batch, *, key):
+        raise NotImplementedError
+
+    def act(self, obs, *, key):
+        return act(obs, key=key)
+
+    def network(self):
+        return {}
+
+
+def begun(continued, epochs):
+    """Where the rollouts of the last epoch were, over eight branches of two steps from 0."""
+    rows = jnp.zeros((3, 1))
+    data = Transition(rows, rows, rows[:, 0], rows, jnp.zeros(3, bool))
+    plan = Imagination(counting_model(), horizon=2, branches=8, rows=1, continued=continued)
+    frozen = Frozen(data, 1, 2, plan)
+    buffer = RingBuffer.empty(1, 16, 1, 1)
+    for number in range(epochs):
+        state = PolicyState(Still(), buffer)
+        buffer, _ = imagine(frozen, state, key=jr.key(number))
+        assert buffer is not None
+    return sorted(np.asarray(buffer.data.obs[: int(buffer.size), 0]).round(3).tolist())
+
+
+def test_rollouts_go_on_from_where_the_last_ones_ended():
+    assert begun(6, epochs=1) == [0.0] * 8 + [1.0] * 8  # There is nothing to go on from yet.
+    # Six go on at 2, where the next step ends them; the other two begin in the data.
+    assert begun(6, epochs=2) == [0.0] * 2 + [1.0] * 2 + [2.0] * 6
+    assert begun(0, epochs=2) == [0.0] * 8 + [1.0] * 8
+
+
+def test_nothing_goes_on_from_an_end():
+    obs = begun(6, epochs=3)
+    assert set(obs) == {0.0, 1.0, 2.0}

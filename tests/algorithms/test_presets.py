@@ -33,6 +33,7 @@ def test_paper_settings_of_hopper_medium_replay(data):
     assert isinstance(config, CountMORL)
     assert (config.horizon, config.beta, config.estimate, config.codes.bits) == (5, 1, "UC", 50)
     assert (config.epochs, config.sac.target_entropy, config.sac.average) == (1000, -3.0, 1.0)
+    assert config.continued == 0
     assert (config.sac.discount, config.sac.normalize, config.sac.critic_norm) == (
         0.99,
         False,
@@ -94,5 +95,6 @@ def test_published_settings_reach_nested_fields():
                 assert isinstance(config, algorithm)
                 learner = getattr(config, "sac", None) or config.td3
                 assert learner.discount == 0.99
+                assert getattr(config, "continued", 0) == 0
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):
         preset("paper", MOPO, "my-log.npz")

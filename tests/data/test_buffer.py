@@ -36,3 +36,13 @@ def test_rows_are_drawn_equally_often():
     rewards = np.asarray(buffer.sample(8000, key=jr.key(1)).reward)
     shares = [np.mean(rewards == value) for value in (0, 1, 2, 10)]
     np.testing.assert_allclose(shares, 0.25, atol=0.02)
+
+
+def test_the_latest_rows_are_the_last_steps_of_the_newest_rollouts():
+    buffer = RingBuffer.empty(slots=2, rows=6, obs_dim=1, action_dim=1)
+    buffer = buffer.add(batch(0, rows=6), jnp.ones(6, bool))
+    alive = jnp.array([True, True, True, True, True, False])  # Two branches of three steps.
+    buffer = buffer.add(batch(10, rows=6), alive)
+    latest = buffer.latest(100, 3, key=jr.key(0))
+    assert set(np.asarray(latest.reward).tolist()) == {14.0}
+    assert set(np.asarray(buffer.latest(100, 1, key=jr.key(0)).reward).tolist()) == {*range(10, 15)}

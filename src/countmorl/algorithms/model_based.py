@@ -62,6 +62,10 @@ class AbstractModelBased(AbstractAlgorithm):
     branches: int | None = None
     """Rollouts begun in one epoch (B); default: as many as make 100,000 steps (the paper has
     50,000 whatever the horizon, and most of their steps are never drawn)."""
+    continued: float = 0.8
+    """Share of the rollouts that go on from where the last epoch's ended; the others begin in the
+    data. At 0, as in the papers, values beyond a rollout's last step are never learned, and
+    policies go where they are wrong."""
     retain: int = 5
     """Epochs whose rollouts are kept."""
     real_share: float = 0.05
@@ -78,16 +82,22 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, horizon=1, retain=1, real_share=0, clone_epochs=0)
+        at_least(self, horizon=1, retain=1, real_share=0, continued=0, clone_epochs=0)
         if self.branches is not None:
             at_least(self, branches=1)
-        if self.real_share >= 1:
-            raise ConfigError(f"`real_share` must be below 1, got {self.real_share:g}.")
+        for name in ("real_share", "continued"):
+            if getattr(self, name) >= 1:
+                raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
 
     @property
     def begun(self) -> int:
         """Rollouts begun in one epoch."""
         return self.branches or max(1, STEPS // self.horizon)
+
+    @property
+    def going_on(self) -> int:
+        """Rollouts of an epoch that go on from the last one's."""
+        return int(self.continued * self.begun)
 
     @property
     def imagined_rows(self) -> int:

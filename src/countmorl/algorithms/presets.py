@@ -67,7 +67,10 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
 def published(
     algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, Any]], data: str
 ) -> AbstractAlgorithm:
-    """A rival's published settings for one of D4RL's tasks, and the 0.99 they all discount by."""
+    """A rival's published settings for one of D4RL's tasks.
+
+    All of them discount by 0.99, and begin every rollout in the data.
+    """
     task = task_name(data, rows)
     if task is None:
         raise ConfigError(
@@ -75,8 +78,9 @@ def published(
             f"{', '.join(rows)}. Leave --preset away for the defaults."
         )
     config = algorithm()
-    learner = "sac" if hasattr(config, "sac") else "td3"
-    for name, value in {f"{learner}.discount": 0.99, **rows[task]}.items():
+    common = {"sac.discount": 0.99, "td3.discount": 0.99, "continued": 0.0}
+    own = {name: value for name, value in common.items() if hasattr(config, name.split(".")[0])}
+    for name, value in (own | dict(rows[task])).items():
         outer, _, inner = name.partition(".")
         new = replace(getattr(config, outer), **{inner: value}) if inner else value
         config = replace(config, **{outer: new})
@@ -105,6 +109,7 @@ def paper(data: str) -> CountMORL:
         beta=row.betas[row.best],
         estimate=row.best,
         branches=50_000,
+        continued=0.0,
         model=replace(base.model, learning_rate=1e-3, decay=False, max_epochs=200, least_steps=1),
         codes=CodesConfig(bits=row.bits),
         sac=replace(

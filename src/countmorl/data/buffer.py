@@ -61,6 +61,17 @@ class RingBuffer(eqx.Module):
         rows = len(self.data.reward) // len(self.counts)
         return trees.take(self.data, slot * rows + offset)
 
+    def latest(self, size: int, horizon: int, *, key: Key) -> Transition:
+        """Draw from the last steps of the newest rollouts: the last of `horizon` parts of them.
+
+        Live rows lie in order of time, so these are the last steps and hardly any before them.
+        """
+        slot = (self.slot - 1) % len(self.counts)
+        count, rows = self.counts[slot], len(self.data.reward) // len(self.counts)
+        part = jnp.maximum(1, count // horizon)
+        offset = count - 1 - jr.randint(key, (size,), 0, part)
+        return trees.take(self.data, slot * rows + jnp.maximum(0, offset))
+
     @property
     def size(self) -> Int[Array, ""]:
         """Live rows in all slots."""

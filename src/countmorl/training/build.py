@@ -72,7 +72,7 @@ class Build(AbstractBuild):
         """The model a policy is trained in, with its pessimism."""
         config = self.algorithm
         model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
-        sizes = (config.horizon, config.begun, config.imagined_rows)
+        sizes = (config.horizon, config.begun, config.imagined_rows, config.going_on)
         return Imagination(model, *sizes, config.adversary(self))
 
     def termination(self) -> AbstractTermination:

@@ -22,6 +22,8 @@ class Imagination(eqx.Module):
     """Rollouts begun in one epoch (B)."""
     rows: int = eqx.field(static=True)
     """Rows of a batch that come from the model."""
+    continued: int = eqx.field(static=True, default=0)
+    """Rollouts that go on from where the last epoch's ended; the others begin in the data."""
     adversary: AbstractAdversary | None = None
     """What changes the model after each epoch."""
 
@@ -74,16 +76,23 @@ def oppose(
 
 
 def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer | None, Metrics]:
-    """Roll the policy out from random logged observations and keep what happens."""
+    """Roll the policy out and keep what happens.
+
+    Rollouts begin at random logged observations, or go on from where the last ones ended.
+    """
     plan = frozen.imagination
     if plan is None or state.buffer is None:
         return None, {}
     start_key, roll_key = jr.split(key)
     rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
+    start = frozen.data.obs[rows]
+    if plan.continued:
+        last = state.buffer.latest(plan.continued, plan.horizon, key=jr.fold_in(start_key, 1))
+        go_on = (state.buffer.size > 0) & ~last.terminated
+        further = jnp.where(go_on[:, None], last.next_obs, start[: plan.continued])
+        start = start.at[: plan.continued].set(further)
     model = state.world.inside(plan.model) if state.world else plan.model
-    steps, alive, facts = rollout(
-        model, state.agent.act, frozen.data.obs[rows], plan.horizon, key=roll_key
-    )
+    steps, alive, facts = rollout(model, state.agent.act, start, plan.horizon, key=roll_key)
     return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in facts.items()}
 
 
