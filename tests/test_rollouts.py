@@ -77,27 +77,38 @@ class Still(AbstractAgent):
         return {}
 
 
-def begun(continued, epochs):
-    """Where the rollouts of the last epoch were, over eight branches of two steps from 0."""
-    rows = jnp.zeros((3, 1))
-    data = Transition(rows, rows, rows[:, 0], rows, jnp.zeros(3, bool))
-    plan = Imagination(counting_model(), horizon=2, branches=8, rows=1, continued=continued)
-    frozen = Frozen(data, 1, 2, plan)
-    buffer = RingBuffer.empty(1, 16, 1, 1)
+def visited(continued, epochs, ends=False):
+    """Where the last epoch's eight branches of two steps were; the data hold 0 and 40."""
+    rows = jnp.array([[0.0], [40.0]])
+    data = Transition(rows, rows, rows[:, 0], rows, jnp.zeros(2, bool))
+    model = counting_model()
+    if not ends:
+        never = KnownTermination(lambda next_obs: next_obs[0] > 1000)
+        model = eqx.tree_at(lambda m: m.termination, model, never)
+    plan = Imagination(model, horizon=2, branches=8, rows=1, continued=continued)
+    buffer, facts = RingBuffer.empty(1, 16, 1, 1), {}
     for number in range(epochs):
         state = PolicyState(Still(), buffer)
-        buffer, _ = imagine(frozen, state, key=jr.key(number))
+        buffer, facts = imagine(Frozen(data, 1, 2, plan), state, key=jr.key(number))
         assert buffer is not None
-    return sorted(np.asarray(buffer.data.obs[: int(buffer.size), 0]).round(3).tolist())
+    return np.asarray(buffer.data.obs[: int(buffer.size), 0]).round(2).tolist(), facts
 
 
 def test_rollouts_go_on_from_where_the_last_ones_ended():
-    assert begun(6, epochs=1) == [0.0] * 8 + [1.0] * 8  # There is nothing to go on from yet.
-    # Six go on at 2, where the next step ends them; the other two begin in the data.
-    assert begun(6, epochs=2) == [0.0] * 2 + [1.0] * 2 + [2.0] * 6
-    assert begun(0, epochs=2) == [0.0] * 8 + [1.0] * 8
+    obs, facts = visited(6, epochs=1)
+    assert set(obs) == {0.0, 1.0, 40.0, 41.0}  # There is nothing to go on from yet.
+    assert float(facts["rollout_continued"]) == 0
+    obs, facts = visited(6, epochs=2)
+    assert sum(value in (2.0, 3.0, 42.0, 43.0) for value in obs) == 2 * 6
+    assert sum(value in (0.0, 1.0, 40.0, 41.0) for value in obs) == 2 * 2
+    assert float(facts["rollout_continued"]) == 0.75
+    assert set(visited(0, epochs=2)[0]) == {0.0, 1.0, 40.0, 41.0}
 
 
 def test_nothing_goes_on_from_an_end():
-    obs = begun(6, epochs=3)
-    assert set(obs) == {0.0, 1.0, 2.0}
+    assert set(visited(6, epochs=3, ends=True)[0]) <= {0.0, 1.0, 2.0, 40.0}
+
+
+def test_nothing_goes_on_far_from_the_data():
+    """44 is a tenth of the range above 40: a rollout still begins there, and none further."""
+    assert max(max(visited(6, epochs)[0]) for epochs in range(1, 6)) == 45.0

@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+from jaxtyping import Array, Bool, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
@@ -78,22 +79,34 @@ def oppose(
 def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer | None, Metrics]:
     """Roll the policy out and keep what happens.
 
-    Rollouts begin at random logged observations, or go on from where the last ones ended.
+    Rollouts begin at random logged observations, or go on from where the last ones ended, unless
+    that was an end or far from all data.
     """
     plan = frozen.imagination
     if plan is None or state.buffer is None:
         return None, {}
     start_key, roll_key = jr.split(key)
     rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
-    start = frozen.data.obs[rows]
+    start, facts = frozen.data.obs[rows], {}
     if plan.continued:
         last = state.buffer.latest(plan.continued, plan.horizon, key=jr.fold_in(start_key, 1))
-        go_on = (state.buffer.size > 0) & ~last.terminated
-        further = jnp.where(go_on[:, None], last.next_obs, start[: plan.continued])
+        alive = (state.buffer.size > 0) & ~last.terminated & near(last.next_obs, frozen.data.obs)
+        further = jnp.where(alive[:, None], last.next_obs, start[: plan.continued])
         start = start.at[: plan.continued].set(further)
+        facts["continued"] = alive.sum(dtype=jnp.float32) / plan.branches
     model = state.world.inside(plan.model) if state.world else plan.model
-    steps, alive, facts = rollout(model, state.agent.act, start, plan.horizon, key=roll_key)
-    return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in facts.items()}
+    steps, alive, rolled = rollout(model, state.agent.act, start, plan.horizon, key=roll_key)
+    return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in (facts | rolled).items()}
+
+
+def near(obs: Float[Array, "batch obs"], data: Float[Array, "rows obs"]) -> Bool[Array, " batch"]:
+    """Whether observations lie within the data's range, a tenth of it added on either side.
+
+    A model that is asked again and again where it knows nothing may explode.
+    """
+    low, high = data.min(axis=0), data.max(axis=0)
+    margin = 0.1 * (high - low)
+    return ((obs >= low - margin) & (obs <= high + margin)).all(axis=-1)
 
 
 def mixed_batch(frozen: Frozen, buffer: RingBuffer | None, *, key: Key) -> Transition:
