@@ -43,6 +43,17 @@ def test_the_latest_rows_are_the_last_steps_of_the_newest_rollouts():
     buffer = buffer.add(batch(0, rows=6), jnp.ones(6, bool))
     alive = jnp.array([True, True, True, True, True, False])  # Two branches of three steps.
     buffer = buffer.add(batch(10, rows=6), alive)
-    latest = buffer.latest(100, 3, key=jr.key(0))
+    latest, open_ = buffer.latest(100, 3, key=jr.key(0))
     assert set(np.asarray(latest.reward).tolist()) == {14.0}
-    assert set(np.asarray(buffer.latest(100, 1, key=jr.key(0)).reward).tolist()) == {*range(10, 15)}
+    assert open_.all()
+    latest, _ = buffer.latest(100, 1, key=jr.key(0))
+    assert set(np.asarray(latest.reward).tolist()) == {*range(10, 15)}
+
+
+def test_nothing_is_gone_on_from_where_nothing_lives():
+    buffer = RingBuffer.empty(slots=2, rows=4, obs_dim=1, action_dim=1)
+    assert not buffer.latest(5, 2, key=jr.key(0))[1].any()
+    buffer = buffer.add(batch(0), jnp.ones(4, bool)).add(batch(10), jnp.zeros(4, bool))
+    assert not buffer.latest(5, 2, key=jr.key(0))[1].any()
+    ended = batch(20)._replace(terminated=jnp.ones(4, bool))
+    assert not buffer.add(ended, jnp.ones(4, bool)).latest(5, 2, key=jr.key(0))[1].any()

@@ -50,7 +50,11 @@ class AbstractBuild(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractModelBased(AbstractAlgorithm):
-    """SAC on rollouts of a learned model, with a few real rows in every batch."""
+    """SAC on rollouts of a learned model, with a few real rows in every batch.
+
+    All of them share two differences from their papers: the defaults of `SACConfig`, and rollouts
+    that go on (`continued`).
+    """
 
     rounds: ClassVar[int] = 1
     """How often a model is fitted and a policy trained; the last policy counts."""

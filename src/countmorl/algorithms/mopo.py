@@ -4,7 +4,7 @@ r~(s, a) = r(s, a) - lambda max_i |sigma_i(s, a)|_2: the largest norm, over all 
 predicted deviations of next observation and reward; SAC on rollouts with that reward.
 
 Differences from the authors' code: the SAC is the one all methods share, steadier than theirs (see
-`SACConfig`).
+`SACConfig`), and rollouts go on (see `AbstractModelBased`).
 """
 
 from dataclasses import dataclass

@@ -61,16 +61,19 @@ class RingBuffer(eqx.Module):
         rows = len(self.data.reward) // len(self.counts)
         return trees.take(self.data, slot * rows + offset)
 
-    def latest(self, size: int, horizon: int, *, key: Key) -> Transition:
-        """Draw from the last steps of the newest rollouts: the last of `horizon` parts of them.
+    def latest(
+        self, size: int, horizon: int, *, key: Key
+    ) -> tuple[Transition, Bool[Array, " size"]]:
+        """Draw last steps of the newest rollouts, and tell which of them may be gone on from.
 
-        Live rows lie in order of time, so these are the last steps and hardly any before them.
+        Live rows lie in order of time, so the last of `horizon` parts of them holds all that lasted
+        to the end. What ended before may be drawn too: it is terminal, as its flag says.
         """
         slot = (self.slot - 1) % len(self.counts)
         count, rows = self.counts[slot], len(self.data.reward) // len(self.counts)
-        part = jnp.maximum(1, count // horizon)
-        offset = count - 1 - jr.randint(key, (size,), 0, part)
-        return trees.take(self.data, slot * rows + jnp.maximum(0, offset))
+        offset = count - 1 - jr.randint(key, (size,), 0, jnp.maximum(1, count // horizon))
+        drawn = trees.take(self.data, slot * rows + jnp.maximum(0, offset))
+        return drawn, (count > 0) & ~drawn.terminated
 
     @property
     def size(self) -> Int[Array, ""]:

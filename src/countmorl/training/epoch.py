@@ -89,8 +89,9 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
     rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
     start, facts = frozen.data.obs[rows], {}
     if plan.continued:
-        last = state.buffer.latest(plan.continued, plan.horizon, key=jr.fold_in(start_key, 1))
-        alive = (state.buffer.size > 0) & ~last.terminated & near(last.next_obs, frozen.data.obs)
+        further_key = jr.fold_in(start_key, 1)
+        last, alive = state.buffer.latest(plan.continued, plan.horizon, key=further_key)
+        alive &= near(last.next_obs, frozen.data.obs)
         further = jnp.where(alive[:, None], last.next_obs, start[: plan.continued])
         start = start.at[: plan.continued].set(further)
         facts["continued"] = alive.sum(dtype=jnp.float32) / plan.branches
