@@ -1,4 +1,4 @@
-"""Config dataclasses to JSON and back. Unknown keys and wrong types are errors."""
+"""Config dataclasses to JSON and back. Unknown or missing keys and wrong types are errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,14 @@ def from_json(cls: type[T], values: Any) -> T:
                 f"{cls.__name__} has no setting '{key}'.{did_you_mean(key, names)} "
                 f"It has: {', '.join(names)}."
             )
-    return cls(**{key: _value(key, hints[key], value) for key, value in values.items()})
+    given = {key: _value(key, hints[key], value) for key, value in values.items()}
+    missing = [name for name in names if name not in given]
+    if missing:  # A default of today need not be what it was when the file was written.
+        raise ConfigError(
+            f"The config of {cls.__name__} lacks {', '.join(missing)}; another version of "
+            "countmorl wrote it. Start a new run."
+        )
+    return cls(**given)
 
 
 def _value(key: str, hint: Any, value: Any) -> Any:

@@ -50,6 +50,17 @@ def test_only_settings_that_differ_are_told(tmp_path):
     assert differing([runs[0], make(tmp_path / "c", seed=4)]) == [{"seed": 0}, {"seed": 4}]
 
 
+def test_a_setting_that_an_older_run_did_not_write_differs(tmp_path):
+    new = make(tmp_path / "new")
+    about = json.loads((make(tmp_path / "old").path / "config.json").read_text())
+    del about["config"]["beta"]
+    old = Run.create(tmp_path / "older", about)
+    assert differing([old, new]) == [{"beta": None}, {"beta": 1.0}]
+    assert differing([new, old]) == [{"beta": 1.0}, {"beta": None}]
+    other = Run.create(tmp_path / "other", about | {"algorithm": "other"})
+    assert differing([other, new]) == [{}, {}]  # It may well have no such setting.
+
+
 def test_runs_are_called_by_their_folders(tmp_path):
     one, two, other = (summarize(make(tmp_path / at)) for at in ("x/one", "x/two", "y/one"))
     assert labels([one, two]) == ["one", "two"]

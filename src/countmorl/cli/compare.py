@@ -56,11 +56,15 @@ def compare(
     names = labels(facts)
     print_table(head, map(_row, names, facts))
     for name, row, settings in zip(names, facts, own, strict=True):
-        told = ", ".join(f"{setting} {value}" for setting, value in settings.items())
+        told = ", ".join(f"{setting} {_said(value)}" for setting, value in settings.items())
         print(f"{name}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
     if drawn:
         print(f"Figure: {drawn}")
     return 0
+
+
+def _said(value: Any) -> str:
+    return "-" if value is None else str(value)
 
 
 def _row(name: str, facts: dict[str, Any]) -> tuple[str, ...]:

@@ -74,7 +74,11 @@ def known(run: Run, *names: str) -> Any:
 
 
 def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """For each run the settings that all of the runs have, and in which not all agree."""
+    """For each run the settings in which not all of the runs agree.
+
+    Settings that an algorithm does not have are left out; one that another run of the same
+    algorithm has, but an older version did not write, is None.
+    """
     flat = [
         _flat(dict(known(run, "config")))
         | {
@@ -84,9 +88,14 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
         }
         for run in runs
     ]
-    shared = [name for name in flat[0] if all(name in settings for settings in flat)]
-    differ = [name for name in shared if len({str(settings[name]) for settings in flat}) > 1]
-    return [{name: settings[name] for name in differ} for settings in flat]
+    has: dict[str, dict[str, Any]] = {}
+    for run, settings in zip(runs, flat, strict=True):
+        has.setdefault(str(known(run, "algorithm")), {}).update(settings)
+    shared = [
+        name for name in next(iter(has.values())) if all(name in all_ for all_ in has.values())
+    ]
+    differ = [name for name in shared if len({str(each.get(name)) for each in flat}) > 1]
+    return [{name: settings.get(name) for name in differ} for settings in flat]
 
 
 def labels(summaries: Sequence[dict[str, Any]]) -> list[str]:
