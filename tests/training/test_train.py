@@ -362,7 +362,7 @@ class TestResumeRefuses:
             ({"algorithm": "bx"}, "No algorithm named 'bx'"),
             ({"config": {"epoch": 3}}, "no setting 'epoch'. Did you mean 'epochs'"),
             ({"config": {"epochs": "3"}}, "`epochs` must be int, got '3'"),
-            ({"config": {"epochs": 0}}, "`epochs` must be at least 1"),
+            ({"config": {"epochs": 3}}, "config of BC lacks .*another version"),
             ({"config": []}, "must be a table"),
             ({"options": {"seeds": 3}}, "no setting 'seeds'"),
             ({"options": {"log": ["paper"]}}, "`log` must be"),
@@ -373,6 +373,10 @@ class TestResumeRefuses:
     def test_a_changed_config(self, halted, changes, words):
         edit_config(halted, **changes)
         self.refused(halted, words)
+
+    def test_a_value_out_of_range(self, halted):
+        edit_config(halted, config=Run.open(halted).config["config"] | {"epochs": 0})
+        self.refused(halted, "`epochs` must be at least 1")
 
     def test_a_config_without_a_hash(self, halted):
         edit_config(halted, data=Run.open(halted).config["data"] | {"hash": None})
