@@ -91,9 +91,8 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     has: dict[str, dict[str, Any]] = {}
     for run, settings in zip(runs, flat, strict=True):
         has.setdefault(str(known(run, "algorithm")), {}).update(settings)
-    shared = [
-        name for name in next(iter(has.values())) if all(name in all_ for all_ in has.values())
-    ]
+    first, *others = has.values()
+    shared = [name for name in first if all(name in settings for settings in others)]
     differ = [name for name in shared if len({str(each.get(name)) for each in flat}) > 1]
     return [{name: settings.get(name) for name in differ} for settings in flat]
 
