@@ -324,7 +324,7 @@ def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
     config = ALGORITHMS["cql"](
         epochs=4,
         updates=150,
-        sac=SACConfig(hidden=(32,), actor_rate=3e-3, entropy_backup=False, average=0.05),
+        sac=SACConfig(hidden=(32,), actor_rate=3e-3, entropy_backup=False),
     )
     run = train(config, log(2000), out=tmp_path / "run", options=OPTIONS, quiet=True)
     where = np.linspace(-0.9, 0.7, 9, dtype=np.float32)[:, None]

@@ -18,7 +18,7 @@ def mean(tree: T) -> T:
     return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), tree)
 
 
-def polyak(old: T, new: T, share: float) -> T:
+def polyak(old: T, new: T, share: float | jax.Array) -> T:
     """Move every leaf of `old` by `share` towards `new`: (1 - share) old + share new."""
     return jax.tree.map(lambda a, b: a + share * (b - a), old, new)
 

@@ -16,8 +16,8 @@ CONFIG = SACConfig(hidden=(16, 16))
 
 
 @eqx.filter_jit
-def agent():
-    return SAC.make(CONFIG, 3, 2, updates=100, key=jr.key(0))
+def agent(config=CONFIG):
+    return SAC.make(config, 3, 2, updates=100, key=jr.key(0))
 
 
 @eqx.filter_jit
@@ -88,11 +88,18 @@ def test_update_descends_both_losses_and_moves_targets_by_polyak():
         strict=True,
     ):
         np.testing.assert_allclose(target, 0.995 * old + 0.005 * critic, atol=1e-6)
-    for old, mean, actor in zip(
-        *(jax.tree.leaves(t) for t in (sac.state.averaged, new.state.averaged, new.state.actor)),
-        strict=True,
-    ):
-        np.testing.assert_allclose(mean, old + 0.0005 * (actor - old), atol=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_judged_policy_averages_the_latest_share_of_all_actors(share):
+    sac, mean = agent(SACConfig(hidden=(16, 16), average_share=share, actor_rate=0.1)), None
+    for n in range(4):
+        sac, _ = update(sac, batch())
+        actor = np.asarray(sac.state.actor.weights[0])
+        mean = actor if mean is None else mean + (actor - mean) / (1 + share * n)
+        np.testing.assert_allclose(sac.network()["weights"][0], mean, rtol=1e-5, atol=1e-7)
+    plain = np.asarray(sac.state.actor.weights[0])
+    assert np.allclose(mean, plain) == (share == 0)
 
 
 def test_entropy_weight_rises_when_the_policy_is_too_certain():
@@ -106,7 +113,7 @@ def test_entropy_weight_rises_when_the_policy_is_too_certain():
 
 def test_it_learns_a_one_step_task():
     # Reward -(a - 0.5 s)^2 and an immediate end: the best action is half the observation.
-    config = SACConfig(hidden=(32, 32), actor_rate=3e-3, critic_rate=3e-3, average=1.0)
+    config = SACConfig(hidden=(32, 32), actor_rate=3e-3, critic_rate=3e-3, average_share=0.0)
     sac = SAC.make(config, 1, 1, updates=1000, key=jr.key(0))
 
     @eqx.filter_jit
@@ -128,7 +135,7 @@ def test_it_learns_a_one_step_task():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"discount": 1.0}, {"actor_rate": 0.0}, {"polyak": 0.0}, {"average": 1.5}]
+    "wrong", [{"discount": 1.0}, {"actor_rate": 0.0}, {"polyak": 0.0}, {"average_share": 1.5}]
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):

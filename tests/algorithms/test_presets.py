@@ -32,7 +32,7 @@ def test_paper_settings_of_hopper_medium_replay(data):
     config = preset("paper", CountMORL, data)
     assert isinstance(config, CountMORL)
     assert (config.horizon, config.beta, config.estimate, config.codes.bits) == (5, 1, "UC", 50)
-    assert (config.epochs, config.sac.target_entropy, config.sac.average) == (1000, -3.0, 1.0)
+    assert (config.epochs, config.sac.target_entropy, config.sac.average_share) == (1000, -3.0, 0.0)
     assert config.continued == 0
     assert (config.sac.discount, config.sac.normalize, config.sac.critic_norm) == (
         0.99,

@@ -17,7 +17,7 @@ GOALS = {"until": -1e9, "until_expert": -1e9}
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     def config(until, max_epochs):
-        sac = SACConfig(hidden=(8, 8), average=1.0)
+        sac = SACConfig(hidden=(8, 8), average_share=0.0)
         return OnlineConfig(
             until=until, max_epochs=3, steps=30, random_steps=30, batch=8, episodes=1, sac=sac
         )

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
@@ -55,17 +55,18 @@ class SACConfig:
     COMBO have it off."""
     warm_start: int = 0
     """First updates in which the actor imitates the data in place of seeking high values."""
-    average: float = 0.0005
-    """Share of the actor that the averaged policy takes on at each update; the averaged policy is
-    evaluated and saved. 1 evaluates the actor itself."""
+    average_share: float = 0.25
+    """Latest share of the updates so far that the policy is averaged over before it is evaluated
+    and saved. 0 takes the actor as it is."""
 
     def __post_init__(self) -> None:
         for name in ("actor_rate", "critic_rate", "entropy_rate"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigError(f"`{name}` must be above 0, got {getattr(self, name):g}.")
-        for name in ("polyak", "average"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ConfigError(f"`{name}` must be above 0 and at most 1.")
+        if not 0 < self.polyak <= 1:
+            raise ConfigError(f"`polyak` must be above 0 and at most 1, got {self.polyak:g}.")
+        if not 0 <= self.average_share <= 1:
+            raise ConfigError(f"`average_share` must be from 0 to 1, got {self.average_share:g}.")
         if not 0 <= self.discount < 1:
             raise ConfigError(f"`discount` must be at least 0 and below 1, got {self.discount:g}.")
 
@@ -209,7 +210,7 @@ class SAC(AbstractAgent):
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
             if config.warm_start:
-                early = old.actor_opt[0].count < config.warm_start  # type: ignore[index]
+                early = self.updates < config.warm_start
                 good = jnp.where(early, self.likelihood(actor, batch), good)
             return jnp.mean(alpha * log_prob - good), log_prob.mean()
 
@@ -219,7 +220,7 @@ class SAC(AbstractAgent):
         log_alpha, alpha_opt = adam(config.entropy_rate, slope, old.alpha_opt, old.log_alpha)
         state = SACState(
             actor=actor,
-            averaged=trees.polyak(old.averaged, actor, config.average),
+            averaged=self.average(actor),
             critics=critics,
             targets=trees.polyak(old.targets, critics, config.polyak),
             log_alpha=log_alpha,
@@ -237,9 +238,22 @@ class SAC(AbstractAgent):
         loss = lambda actor: -jnp.mean(self.likelihood(actor, batch))  # noqa: E731
         value, gradient = jax.value_and_grad(loss)(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
-        averaged = trees.polyak(old.averaged, actor, self.config.average)
         where = lambda agent: (agent.state.actor, agent.state.averaged, agent.state.actor_opt)  # noqa: E731
-        return eqx.tree_at(where, self, (actor, averaged, actor_opt)), {"loss": value}
+        return eqx.tree_at(where, self, (actor, self.average(actor), actor_opt)), {"loss": value}
+
+    def average(self, actor: MLP) -> MLP:
+        """The averaged policy after one more update.
+
+        Its window grows with the updates n: a new actor weighs 1 / (1 + share n), so that actor i
+        weighs about as i^(1/share - 1) (polynomial-decay averaging, Shamir and Zhang, 2013).
+        """
+        weight = 1 / (1 + self.config.average_share * self.updates.astype(jnp.float32))
+        return trees.polyak(self.state.averaged, actor, weight)
+
+    @property
+    def updates(self) -> Int[Array, ""]:
+        """Updates of the actor so far."""
+        return self.state.actor_opt[0].count  # type: ignore[index]
 
     def seen(self, batch: Transition) -> Transition:
         """A batch as the networks see it."""

@@ -121,7 +121,7 @@ def paper(data: str) -> CountMORL:
             actor_decay=False,
             critic_norm=False,
             normalize=False,
-            average=1.0,
+            average_share=0.0,
         ),
     )
 

@@ -54,7 +54,7 @@ class OnlineConfig:
             actor_decay=False,
             critic_norm=False,
             entropy_rate=3e-4,
-            average=1.0,
+            average_share=0.0,
         )
     )
     """The learner."""
