@@ -55,7 +55,7 @@ class SACConfig:
     COMBO have it off."""
     warm_start: int = 0
     """First updates in which the actor imitates the data in place of seeking high values."""
-    average_share: float = 0.25
+    average_share: float = 0.1
     """Latest share of the updates so far that the policy is averaged over before it is evaluated
     and saved. 0 takes the actor as it is."""
 
