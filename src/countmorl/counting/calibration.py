@@ -97,5 +97,6 @@ def _verdict(works: bool, correlation: float, varied: bool) -> str:
         return "Every held-out pair has the same count, so counts say nothing about error here."
     return (
         f"Counts do not predict the model's error on this data (rank correlation "
-        f"{correlation:.2f}): the penalty is then a matter of taste, not of knowledge."
+        f"{correlation:.2f}), so they do not say where it errs within the data; whether they do "
+        "where a policy leaves it, no held-out pair can tell."
     )
