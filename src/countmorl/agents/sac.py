@@ -210,7 +210,7 @@ class SAC(AbstractAgent):
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
             if config.warm_start:
-                early = self.updates < config.warm_start
+                early = self.updates_so_far < config.warm_start
                 good = jnp.where(early, self.likelihood(actor, batch), good)
             return jnp.mean(alpha * log_prob - good), log_prob.mean()
 
@@ -247,12 +247,12 @@ class SAC(AbstractAgent):
         Its window grows with the updates n: a new actor weighs 1 / (1 + share n), so that actor i
         weighs about as i^(1/share - 1) (polynomial-decay averaging, Shamir and Zhang, 2013).
         """
-        weight = 1 / (1 + self.config.average_share * self.updates.astype(jnp.float32))
+        weight = 1 / (1 + self.config.average_share * self.updates_so_far.astype(jnp.float32))
         return trees.polyak(self.state.averaged, actor, weight)
 
     @property
-    def updates(self) -> Int[Array, ""]:
-        """Updates of the actor so far."""
+    def updates_so_far(self) -> Int[Array, ""]:
+        """Updates that the actor has had."""
         return self.state.actor_opt[0].count  # type: ignore[index]
 
     def seen(self, batch: Transition) -> Transition:
