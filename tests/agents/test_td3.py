@@ -98,7 +98,21 @@ def test_the_policy_sees_standardised_observations():
     assert (np.asarray(td3.network()["obs_mean"]) == MEAN).all()
 
 
-@pytest.mark.parametrize("wrong", [{"delay": 0}, {"discount": 1.0}, {"polyak": 0.0}])
+def test_the_policy_that_is_judged_is_an_average_of_the_actor_steps():
+    td3, steps, path = agent(), batch(), []
+    for i in range(6):
+        td3, _ = update(td3, steps, jr.key(i))
+        path.append(np.asarray(td3.state.actor.weights[0]))
+    first, second, third = path[1::2]  # One actor step in two.
+    average = first + (second - first) / 1.1
+    average += (third - average) / 1.2
+    np.testing.assert_allclose(td3.network()["weights"][0], average, rtol=1e-5, atol=1e-7)
+    assert not np.allclose(average, third, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"average_share": -0.1}, {"delay": 0}, {"discount": 1.0}, {"polyak": 0.0}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         TD3Config(**wrong)

@@ -84,7 +84,9 @@ def test_published_settings_reach_nested_fields():
     cql = preset("paper", CQL, "hopper-medium-v2")
     assert (cql.sac.hidden, cql.sac.warm_start) == ((256,) * 3, 40_000)  # type: ignore[attr-defined]
     assert not cql.sac.entropy_backup  # type: ignore[attr-defined]
+    assert (cql.sac.actor_rate, cql.sac.normalize, cql.sac.critic_norm) == (1e-4, False, False)  # type: ignore[attr-defined]
     rambo = preset("paper", RAMBO, "walker2d-medium-v2")
+    assert rambo.sac.normalize  # type: ignore[attr-defined]
     assert rambo.adversary_config.weight == 0  # type: ignore[attr-defined]
     for algorithm in ALGORITHMS.values():
         if algorithm.published:
@@ -95,6 +97,8 @@ def test_published_settings_reach_nested_fields():
                 assert isinstance(config, algorithm)
                 learner = getattr(config, "sac", None) or config.td3
                 assert learner.discount == 0.99
+                assert learner.average_share == 0
                 assert getattr(config, "continued", 0) == 0
+                assert config.epochs >= 1000
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):
         preset("paper", MOPO, "my-log.npz")

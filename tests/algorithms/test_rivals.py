@@ -150,6 +150,8 @@ def test_the_balance_is_the_distance_of_mean_features():
 def test_the_two_rounds_of_repb_sde():
     config = RepBSDE(epochs=7, first_epochs=3)
     assert [config.policy_epochs(i) for i in range(config.rounds)] == [3, 7]
+    assert [RepBSDE(epochs=7).policy_epochs(i) for i in range(2)] == [3, 7]
+    assert [RepBSDE(epochs=1).policy_epochs(i) for i in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("rows", [3, 10_000, 10_003])

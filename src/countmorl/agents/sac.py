@@ -242,13 +242,9 @@ class SAC(AbstractAgent):
         return eqx.tree_at(where, self, (actor, self.average(actor), actor_opt)), {"loss": value}
 
     def average(self, actor: MLP) -> MLP:
-        """The averaged policy after one more update.
-
-        Its window grows with the updates n: a new actor weighs 1 / (1 + share n), so that actor i
-        weighs about as i^(1/share - 1) (polynomial-decay averaging, Shamir and Zhang, 2013).
-        """
-        weight = 1 / (1 + self.config.average_share * self.updates_so_far.astype(jnp.float32))
-        return trees.polyak(self.state.averaged, actor, weight)
+        """The averaged policy after one more update."""
+        share, updates = self.config.average_share, self.updates_so_far
+        return trees.lengthening_average(self.state.averaged, actor, share, updates)
 
     @property
     def updates_so_far(self) -> Int[Array, ""]:

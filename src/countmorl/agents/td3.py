@@ -40,8 +40,13 @@ class TD3Config:
     """Largest size of that noise."""
     delay: int = 2
     """Critic steps for each step of the actor and the targets."""
+    average_share: float = 0.1
+    """Latest share of the updates so far that the policy is averaged over before it is evaluated
+    and saved, as in `SACConfig`. 0 takes the actor as it is."""
 
     def __post_init__(self) -> None:
+        if not 0 <= self.average_share <= 1:
+            raise ConfigError(f"`average_share` must be from 0 to 1, got {self.average_share:g}.")
         if self.delay < 1 or not 0 <= self.discount < 1 or not 0 < self.polyak <= 1:
             raise ConfigError(
                 "`delay` must be at least 1, `discount` in [0, 1), `polyak` in (0, 1]; got "
@@ -53,6 +58,7 @@ class TD3State(eqx.Module):
     """Networks, their targets, and optimisers."""
 
     actor: MLP
+    averaged: MLP
     critics: MLP
     actor_target: MLP
     critic_targets: MLP
@@ -90,6 +96,7 @@ class TD3BC(AbstractAgent):
         critics = jax.vmap(lambda k: MLP.make(sizes, key=k))(jr.split(critic_key))
         state = TD3State(
             actor=actor,
+            averaged=jax.tree.map(jnp.copy, actor),
             critics=critics,
             actor_target=jax.tree.map(jnp.copy, actor),
             critic_targets=jax.tree.map(jnp.copy, critics),
@@ -139,8 +146,11 @@ class TD3BC(AbstractAgent):
     def _improve(self, state: TD3State, batch: Transition) -> TD3State:
         gradient = jax.grad(self.actor_loss)(state.actor, state.critics, batch)
         actor, actor_opt = adam(self.config.actor_rate, gradient, state.actor_opt, state.actor)
+        earlier = state.step // self.config.delay - 1
+        share = self.config.average_share
         return TD3State(
             actor=actor,
+            averaged=trees.lengthening_average(state.averaged, actor, share, earlier),
             critics=state.critics,
             actor_target=trees.polyak(state.actor_target, actor, self.config.polyak),
             critic_targets=trees.polyak(state.critic_targets, state.critics, self.config.polyak),
@@ -154,10 +164,10 @@ class TD3BC(AbstractAgent):
         return jnp.tanh(self.state.actor(self.standardizer(obs)))
 
     def network(self) -> dict[str, Any]:
-        """The actor, on standardised observations."""
+        """The averaged policy, on standardised observations."""
         return {
-            "weights": self.state.actor.weights,
-            "biases": self.state.actor.biases,
+            "weights": self.state.averaged.weights,
+            "biases": self.state.averaged.biases,
             "head": "tanh",
             "obs_mean": self.standardizer.mean,
             "obs_std": self.standardizer.std,

@@ -1,7 +1,8 @@
 """The seams of an algorithm: its file fills these cells and holds nothing else."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from countmorl.agents.base import AbstractAgent
@@ -50,20 +51,22 @@ class Published:
     medium: Robots
     medium_replay: Robots
     medium_expert: Robots
+    always: Mapping[str, Any] = field(default_factory=dict)
+    """Fields with the same value on every task."""
 
     @classmethod
     def everywhere(cls, source: str, **settings: Any) -> "Published":
         """The same settings for every task."""
-        row = tuple(settings.values())
-        robots: Robots = (row, row, row)
+        robots: Robots = ((), (), ())
         qualities = ("random", "medium", "medium_replay", "medium_expert")
-        return cls(source=source, fields=tuple(settings), **dict.fromkeys(qualities, robots))
+        return cls(source=source, fields=(), always=settings, **dict.fromkeys(qualities, robots))
 
     @property
     def rows(self) -> dict[str, dict[str, Any]]:
         """The settings of each task."""
         return {
-            f"{robot}-{quality.replace('_', '-')}": dict(zip(self.fields, row, strict=True))
+            f"{robot}-{quality.replace('_', '-')}": dict(self.always)
+            | dict(zip(self.fields, row, strict=True))
             for quality in ("random", "medium", "medium_replay", "medium_expert")
             for robot, row in zip(
                 ("halfcheetah", "hopper", "walker2d"), getattr(self, quality), strict=True

@@ -32,6 +32,7 @@ class COMBO(AbstractModelBased):
         medium=((5, 0.5), (5, 5.0), (1, 5.0)),
         medium_replay=((5, 0.5), (5, 0.5), (1, 0.5)),
         medium_expert=((5, 5.0), (5, 5.0), (1, 5.0)),
+        always={"epochs": 1000, "sac.hidden": (256, 256, 256)},
     )
 
     real_share: float = 0.5

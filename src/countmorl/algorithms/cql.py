@@ -27,7 +27,13 @@ class CQL(AbstractAlgorithm):
     paper: ClassVar[str] = "Kumar et al., NeurIPS 2020"
     published: ClassVar[Published] = Published.everywhere(
         "OfflineRL-Kit, for v2; the warm start from the authors' code",
-        **{"conservative.weight": 5.0, "sac.hidden": (256, 256, 256), "sac.warm_start": 40_000},
+        **{
+            "epochs": 1000,
+            "conservative.weight": 5.0,
+            "sac.hidden": (256, 256, 256),
+            "sac.actor_decay": False,
+            "sac.warm_start": 40_000,
+        },
     )
 
     epochs: int = 300

@@ -27,6 +27,7 @@ class MOPO(AbstractModelBased):
         medium=((5, 0.5), (5, 5.0), (5, 0.5)),
         medium_replay=((5, 0.5), (5, 2.5), (1, 2.5)),
         medium_expert=((5, 2.5), (5, 5.0), (1, 2.5)),
+        always={"epochs": 3000},
     )
 
     weight: float = 1.0

@@ -64,13 +64,25 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
     raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; leave --preset away.")
 
 
+AS_PUBLISHED = {
+    "continued": 0.0,
+    "branches": 50_000,
+    "sac.discount": 0.99,
+    "sac.actor_rate": 1e-4,
+    "sac.entropy_rate": 1e-4,
+    "sac.critic_norm": False,
+    "sac.normalize": False,
+    "sac.average_share": 0.0,
+    "td3.discount": 0.99,
+    "td3.average_share": 0.0,
+}
+"""What the published versions of the rivals have in common, and our defaults have not."""
+
+
 def published(
     algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, Any]], data: str
 ) -> AbstractAlgorithm:
-    """A rival's published settings for one of D4RL's tasks.
-
-    All of them discount by 0.99, and begin every rollout in the data.
-    """
+    """A rival's published settings for one of D4RL's tasks, without our steadier choices."""
     task = task_name(data, rows)
     if task is None:
         raise ConfigError(
@@ -78,8 +90,7 @@ def published(
             f"{', '.join(rows)}. Leave --preset away for the defaults."
         )
     config = algorithm()
-    common = {"sac.discount": 0.99, "td3.discount": 0.99, "continued": 0.0}
-    own = {name: value for name, value in common.items() if hasattr(config, name.split(".")[0])}
+    own = {name: v for name, v in AS_PUBLISHED.items() if hasattr(config, name.split(".")[0])}
     for name, value in (own | dict(rows[task])).items():
         outer, _, inner = name.partition(".")
         new = replace(getattr(config, outer), **{inner: value}) if inner else value

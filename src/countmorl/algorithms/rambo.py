@@ -4,9 +4,12 @@ After each epoch of SAC the model takes steps that lower the policy's value whil
 the data: NLL(data) + lambda mean[ A log p(s', r | s, a) ] on imagined steps (see `adversary`). The
 policy begins as a clone of the behaviour. With lambda = 0 the model makes no step.
 
-Differences from the authors' code: elites are drawn anew for each row; log p is a logsumexp in
-single precision. As there, the adversary's own rollouts go on past terminal states, after which
-nothing is worth anything.
+Rollouts begin in the data, other than in our other model-based methods: the adversary works where
+its own rollouts lead, and those begin there.
+
+Differences from the authors' code: the SAC all methods share (see `SACConfig`); elites are drawn
+anew for each row; log p is a logsumexp in single precision. As there, the adversary's own rollouts
+go on past terminal states, after which nothing is worth anything.
 """
 
 from dataclasses import dataclass, field
@@ -30,8 +33,16 @@ class RAMBO(AbstractModelBased):
         medium=((5, 3e-4), (5, 3e-4), (5, 0.0)),
         medium_replay=((5, 3e-4), (2, 3e-4), (5, 0.0)),
         medium_expert=((5, 3e-4), (5, 3e-4), (2, 3e-4)),
+        always={
+            "epochs": 2000,
+            "clone_epochs": 50,
+            "sac.normalize": True,
+            "sac.actor_decay": False,
+        },
     )
 
+    continued: float = 0.0
+    """Share of the rollouts that go on from where the last epoch's ended."""
     real_share: float = 0.5
     """Share of real rows in a batch."""
     clone_epochs: int = 20

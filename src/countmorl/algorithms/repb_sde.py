@@ -39,8 +39,8 @@ class RepBSDE(AbstractModelBased):
     paper: ClassVar[str] = "Lee et al., ICLR 2021"
     rounds: ClassVar[int] = 2
 
-    first_epochs: int = 50
-    """Epochs of the first round's policy."""
+    first_epochs: int | None = None
+    """Epochs of the first round's policy; default: half of `epochs`."""
     balance: float = 0.01
     """Weight of the balance in the second model's loss (alpha_M)."""
     weight: float = 10.0
@@ -48,11 +48,13 @@ class RepBSDE(AbstractModelBased):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, first_epochs=1, balance=0, weight=0)
+        at_least(self, balance=0, weight=0)
+        if self.first_epochs is not None:
+            at_least(self, first_epochs=1)
 
     def policy_epochs(self, round_: int) -> int:
         """The first policy only has to show where policies go."""
-        return self.epochs if round_ == 1 else self.first_epochs
+        return self.epochs if round_ == 1 else self.first_epochs or max(1, self.epochs // 2)
 
     def pessimism(self, build: AbstractBuild) -> SpreadPenalty:
         """Penalise by the spread of the members' means."""
