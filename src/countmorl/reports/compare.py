@@ -119,11 +119,13 @@ def draw_curves(summaries: Sequence[dict[str, Any]], path: Path) -> Path:
     """One learning curve a run, in one figure."""
     label_y = {"score": "normalised score", "return": "return"}[measure_of(summaries)]
     figure, axes = axes_of()
+    data = {facts["data"] for facts in summaries}
     for index, (facts, label) in enumerate(zip(summaries, labels(summaries), strict=True)):
-        color = COLORS[index % len(COLORS)]
-        axes.plot(facts["judged_at"], facts["scores"], color=color, label=label, linewidth=1.3)
-    data = sorted({facts["data"] for facts in summaries})
-    axes.set(xlabel="epoch", ylabel=label_y, title=", ".join(data))
+        again, color = divmod(index, len(COLORS))
+        name = label if len(data) == 1 else f"{label} ({facts['data']})"
+        style = {"color": COLORS[color], "linestyle": ("-", "--", ":")[again % 3]}
+        axes.plot(facts["judged_at"], facts["scores"], label=name, linewidth=1.3, **style)
+    axes.set(xlabel="epoch", ylabel=label_y, title=data.pop() if len(data) == 1 else "")
     axes.legend(frameon=False, fontsize=7)
     return save_figure(figure, path)
 
