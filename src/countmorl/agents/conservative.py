@@ -15,6 +15,9 @@ from countmorl.errors import ConfigError
 from countmorl.nets import MLP
 from countmorl.types import Key, Metrics, Transition
 
+AT_ONCE = 5
+"""Actions judged at once: more of them leave the processor's cache, and take longer each."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConservativeConfig:
@@ -113,8 +116,8 @@ class Conservative(AbstractCriticTerm):
             keys = jr.split(kind_key, self.config.actions)
             drawn.append(jax.vmap(lambda k, of=policy: of.sample(key=k))(keys))
         action, log_density = (jnp.concatenate(parts) for parts in zip(*drawn, strict=True))
-        obs = jnp.broadcast_to(batch.obs, (len(action), *batch.obs.shape))
-        values = agent.head.q(critics, obs, action).swapaxes(0, 1) - log_density[:, None]
+        judge = lambda each: agent.head.q(critics, batch.obs, each)  # noqa: E731
+        values = jax.lax.map(judge, action, batch_size=AT_ONCE) - log_density[:, None]
         return values, action
 
     def learned(self, facts: Metrics) -> Self:
