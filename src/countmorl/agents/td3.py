@@ -26,8 +26,8 @@ class TD3Config:
 
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer of actor and critics."""
-    discount: float = 0.99
-    """Weight of the next step's value (gamma)."""
+    discount: float = 0.995
+    """Weight of the next step's value (gamma), as in `SACConfig`; the authors have 0.99."""
     actor_rate: float = 3e-4
     """Step size of Adam for the actor."""
     critic_rate: float = 3e-4

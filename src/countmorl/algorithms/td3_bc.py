@@ -1,8 +1,9 @@
 """TD3+BC (Fujimoto and Gu, NeurIPS 2021): TD3 with a pull towards the data's actions.
 
 Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))| over the batch;
-observations standardised (deviation + 1e-3). The one known difference from the authors' code:
-the policy that is judged is averaged, as in all our methods (`--td3.average-share 0` is theirs).
+observations standardised (deviation + 1e-3). Known differences from the authors' code, both
+shared by all our methods: the discount is 0.995, not 0.99, and the policy that is judged is
+averaged. `--preset paper` has neither.
 """
 
 from dataclasses import dataclass, field
