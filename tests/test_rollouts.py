@@ -57,6 +57,22 @@ def test_rewards_are_lowered_by_the_penalty():
     np.testing.assert_allclose(facts["penalty"], [0.25, 0.25])
 
 
+def test_many_branches_are_rolled_out_in_blocks_of_their_own_noise(monkeypatch):
+    monkeypatch.setattr("countmorl.trees.BLOCK", 4)
+    model = counting_model()
+    noisy = jnp.zeros((2, 2))
+    model = eqx.tree_at(lambda m: m.ensemble.members.log_var_min, model, noisy)
+    start = jnp.linspace(-9.0, -8.0, 10)[:, None]
+    steps, alive, facts = rollout(model, act, start, 3, key=jr.key(0))
+    obs = np.asarray(steps.obs).reshape(3, 10)
+    np.testing.assert_allclose(obs[0], start[:, 0])  # All first steps, then all second ones.
+    np.testing.assert_allclose(obs[1], np.asarray(steps.next_obs).reshape(3, 10)[0])
+    moved = obs[1] - obs[0]
+    assert len(set(moved.round(5))) == 10  # No two blocks share their noise.
+    assert alive.all()
+    assert facts["alive"].shape == (3,)
+
+
 def test_an_exploding_model_never_reaches_the_buffer():
     model = counting_model()
     bias = jnp.full((2, 4), jnp.inf)

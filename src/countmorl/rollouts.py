@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float
 
+from countmorl import trees
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.termination import AbstractTermination
 from countmorl.pessimism import AbstractPessimism, Lowered, Pairs
@@ -50,8 +51,27 @@ def rollout(
 ) -> tuple[Transition, Bool[Array, " rows"], Metrics]:
     """Roll `horizon` steps from each start; return all steps, which of them count, and facts.
 
-    A branch ends at its first terminal step, which still counts; later steps of it do not.
+    A branch ends at its first terminal step, which still counts; later steps of it do not. The
+    steps of all branches come first, then all second ones; facts are given by step.
     """
+
+    def block(start: Array, index: Array) -> tuple[Transition, Array, Metrics]:
+        return _roll(model, act, start, horizon, key=jr.fold_in(key, index))
+
+    steps, counts, facts = trees.in_blocks(block, start, axis=1)
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), steps)
+    return flat, counts.reshape(-1), jax.vmap(summarize)(facts, counts)
+
+
+def _roll(
+    model: PenalizedModel,
+    act: Act,
+    start: Float[Array, "batch obs"],
+    horizon: int,
+    *,
+    key: Key,
+) -> tuple[Transition, Bool[Array, "horizon batch"], Metrics]:
+    """Steps, which of them count, and what is known of each; all [horizon, batch]."""
 
     def one(carry: tuple[Array, Array], step_key: Key) -> tuple[tuple[Array, Array], Any]:
         obs, alive = carry
@@ -60,16 +80,13 @@ def rollout(
         bounded = jnp.isfinite(step.next_obs).all(axis=-1) & jnp.isfinite(step.reward)
         counts = alive & bounded  # A model that explodes must not poison the buffer.
         facts = {"penalty": lowered.penalty, "terminated": step.terminated.astype(jnp.float32)}
-        summary = summarize(facts | lowered.facts, counts)
         # A dead branch stays where it is: its numbers are never used and must stay finite.
         next_obs = jnp.where(counts[:, None], step.next_obs, obs)
         step = jax.tree.map(lambda leaf: _mask(counts, leaf), step)
-        return (next_obs, counts & ~step.terminated), (step, counts, summary)
+        return (next_obs, counts & ~step.terminated), (step, counts, facts | lowered.facts)
 
     alive = jnp.ones(len(start), bool)
-    _, (steps, counts, facts) = jax.lax.scan(one, (start, alive), jr.split(key, horizon))
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), steps)
-    return flat, counts.reshape(-1), facts
+    return jax.lax.scan(one, (start, alive), jr.split(key, horizon))[1]
 
 
 def summarize(facts: Metrics, counts: Bool[Array, " batch"]) -> Metrics:

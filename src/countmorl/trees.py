@@ -1,11 +1,16 @@
 """Operations on whole pytrees of arrays."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 
 T = TypeVar("T")
+U = TypeVar("U")
+
+BLOCK = 2_000
+"""Rows of a block: what the networks make of so many stays in the processor's cache."""
 
 
 def take(tree: T, rows: jax.Array) -> T:
@@ -16,6 +21,31 @@ def take(tree: T, rows: jax.Array) -> T:
 def mean(tree: T) -> T:
     """Average every leaf over its first axis."""
     return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), tree)
+
+
+def in_blocks(function: Callable[[T, jax.Array], U], tree: T, *, axis: int = 0) -> U:
+    """Apply a function of many rows to blocks of them, one after the other.
+
+    Faster than all rows at once, and in little memory. The function is given a block and its
+    number; its results have their rows along `axis`. A last block that is not full is filled up
+    with the first rows.
+    """
+    rows = len(jax.tree.leaves(tree)[0])
+    if rows <= BLOCK:
+        return function(tree, jnp.zeros((), jnp.int32))
+    blocks = -(-rows // BLOCK)
+    filled = blocks * BLOCK
+    if filled > rows:
+        tree = take(tree, jnp.arange(filled) % rows)
+    cut = jax.tree.map(lambda leaf: leaf.reshape(blocks, BLOCK, *leaf.shape[1:]), tree)
+    results = jax.lax.map(lambda at: function(*at), (cut, jnp.arange(blocks)))
+
+    def join(leaf: jax.Array) -> jax.Array:
+        leaf = jnp.moveaxis(leaf, 0, axis)
+        shape = (*leaf.shape[:axis], filled, *leaf.shape[axis + 2 :])
+        return jax.lax.slice_in_dim(leaf.reshape(shape), 0, rows, axis=axis)
+
+    return jax.tree.map(join, results)
 
 
 def polyak(old: T, new: T, share: float | jax.Array) -> T:

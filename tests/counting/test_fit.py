@@ -46,10 +46,10 @@ def test_noise_drives_the_bottleneck_to_its_ends():
     assert indecision(1.0) < 0.8 * indecision(0.0)
 
 
-def test_encoding_in_chunks_gives_every_row_its_own_code(monkeypatch):
+def test_encoding_in_blocks_gives_every_row_its_own_code(monkeypatch):
     ensemble, x = small_ensemble(), jr.normal(jr.key(1), (70, 3))
     state = fit.start(fit.feature_scales(ensemble, x), 3, 6, CodesConfig(bits=6), key=jr.key(2))
-    monkeypatch.setattr(fit, "CHUNK", 32)
+    monkeypatch.setattr("countmorl.trees.BLOCK", 32)
     words, ones = encode(ensemble, state.autoencoders, x)
     bits = jax.vmap(lambda coder, hidden: coder.bits(hidden))(
         state.autoencoders, ensemble.trunks(x)

@@ -14,16 +14,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from countmorl import trees
 from countmorl.algorithms.base import at_least, positive
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.pessimism import HaltUnknown, disagreement
-
-CHUNK = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +48,5 @@ class MOReL(AbstractModelBased):
 
 @eqx.filter_jit
 def _largest(ensemble: Ensemble, pairs: Float[Array, "rows inputs"]) -> Float[Array, ""]:
-    """The largest disagreement on the data, in pieces that fit in memory."""
-    chunk = min(CHUNK, len(pairs))
-    whole = len(pairs) // chunk * chunk
-    pieces = pairs[:whole].reshape(-1, chunk, pairs.shape[1])
-    each = jax.lax.map(lambda piece: disagreement(ensemble, piece).max(), pieces)
-    return jnp.maximum(each.max(), disagreement(ensemble, pairs[-chunk:]).max())
+    """The largest disagreement on the data."""
+    return trees.in_blocks(lambda rows, _: disagreement(ensemble, rows), pairs).max()

@@ -11,6 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from countmorl import trees
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.table import MAX_BITS, CountTable, pack
 from countmorl.data.standardizer import Standardizer
@@ -18,7 +19,8 @@ from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError
 from countmorl.types import Key, Metrics
 
-CHUNK = 20_000
+SAMPLE = 20_000
+"""Rows that tell the scale of the features."""
 CounterName = Literal["codes", "simhash", "exact"]
 
 
@@ -63,7 +65,7 @@ def feature_scales(ensemble: Ensemble, x: Float[Array, "rows inputs"]) -> Standa
 
     Without this scaling some encoders collapse to a single code.
     """
-    sample = x[:: max(1, len(x) // CHUNK)]
+    sample = x[:: max(1, len(x) // SAMPLE)]
     return _scales(ensemble, sample)
 
 
@@ -126,26 +128,21 @@ def fit_epoch(
 
 
 @eqx.filter_jit
-def _encode(ensemble: Ensemble, autoencoders: Autoencoder, x: Array) -> tuple[Array, Array]:
-    bits = jax.vmap(Autoencoder.bits)(autoencoders, ensemble.trunks(x))
-    return pack(bits), bits.sum(axis=1)
+def _encode(ensemble: Ensemble, autoencoders: Autoencoder, x: Array) -> Array:
+    def one(rows: Array, _: Array) -> Array:
+        return pack(jax.vmap(Autoencoder.bits)(autoencoders, ensemble.trunks(rows)))
+
+    return trees.in_blocks(one, x, axis=1)
 
 
 def encode(
     ensemble: Ensemble, autoencoders: Autoencoder, x: Float[Array, "rows inputs"]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Packed codes [elites, rows, words] and the share of ones in each bit [elites, bits]."""
-    chunk = min(CHUNK, len(x))
-    words, ones = [], 0
-    for first in range(0, len(x), chunk):
-        # The last chunk is moved back to full length, so that one compiled program serves all.
-        start_row = min(first, len(x) - chunk)
-        packed, _ = _encode(ensemble, autoencoders, x[start_row : start_row + chunk])
-        words.append(np.asarray(packed[:, first - start_row :]))
-    whole = np.concatenate(words, axis=1)
+    words = np.asarray(_encode(ensemble, autoencoders, x))
     bits = autoencoders.encoder.biases[-1].shape[-1]
-    ones = np.stack([_ones(member, bits) for member in whole])
-    return whole, ones / len(x)
+    ones = np.stack([_ones(member, bits) for member in words])
+    return words, ones / len(x)
 
 
 def _ones(words: np.ndarray, bits: int) -> np.ndarray:

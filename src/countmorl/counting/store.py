@@ -10,13 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from countmorl import trees
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.envs.spaces import one_hot
 from countmorl.errors import DataError
-
-CHUNK = 20_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,13 +76,7 @@ class CountQuery(eqx.Module):
             )
         span = np.asarray(self.action_high) - np.asarray(self.action_low)
         scaled = 2 * (action - np.asarray(self.action_low)) / span - 1
-        chunks = [
-            np.asarray(
-                _count(self, jnp.asarray(obs[i : i + CHUNK]), jnp.asarray(scaled[i : i + CHUNK]))
-            )
-            for i in range(0, len(obs), CHUNK)
-        ]
-        members = np.concatenate(chunks, axis=1)
+        members = np.asarray(_count(self, jnp.asarray(obs), jnp.asarray(scaled)))
         estimate = CountEstimate.of(jnp.asarray(members))
         kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
         values: dict[Kind, np.ndarray] = {
@@ -102,5 +95,7 @@ class CountQuery(eqx.Module):
 
 @eqx.filter_jit
 def _count(query: CountQuery, obs: jax.Array, action: jax.Array) -> jax.Array:
-    x = query.ensemble.standardize(obs, action)
-    return query.counter.counts(x, query.ensemble.trunks(x))
+    def one(x: jax.Array, _: jax.Array) -> jax.Array:
+        return query.counter.counts(x, query.ensemble.trunks(x))
+
+    return trees.in_blocks(one, query.ensemble.standardize(obs, action), axis=1)
