@@ -13,9 +13,10 @@ from scipy import stats
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig, advantage, mixture_log_prob
+from countmorl.algorithms.balance import Balance
 from countmorl.algorithms.morel import _largest
 from countmorl.algorithms.rambo import RAMBO
-from countmorl.algorithms.repb_sde import Balance, RepBSDE
+from countmorl.algorithms.repb_sde import RepBSDE
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
