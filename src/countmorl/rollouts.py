@@ -52,26 +52,8 @@ def rollout(
     """Roll `horizon` steps from each start; return all steps, which of them count, and facts.
 
     A branch ends at its first terminal step, which still counts; later steps of it do not. The
-    steps of all branches come first, then all second ones; facts are given by step.
+    first steps of all branches come first, then all second ones; facts are given by step.
     """
-
-    def block(start: Array, index: Array) -> tuple[Transition, Array, Metrics]:
-        return _roll(model, act, start, horizon, key=jr.fold_in(key, index))
-
-    steps, counts, facts = trees.in_blocks(block, start, axis=1)
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), steps)
-    return flat, counts.reshape(-1), jax.vmap(summarize)(facts, counts)
-
-
-def _roll(
-    model: PenalizedModel,
-    act: Act,
-    start: Float[Array, "batch obs"],
-    horizon: int,
-    *,
-    key: Key,
-) -> tuple[Transition, Bool[Array, "horizon batch"], Metrics]:
-    """Steps, which of them count, and what is known of each; all [horizon, batch]."""
 
     def one(carry: tuple[Array, Array], step_key: Key) -> tuple[tuple[Array, Array], Any]:
         obs, alive = carry
@@ -85,8 +67,13 @@ def _roll(
         step = jax.tree.map(lambda leaf: _mask(counts, leaf), step)
         return (next_obs, counts & ~step.terminated), (step, counts, facts | lowered.facts)
 
-    alive = jnp.ones(len(start), bool)
-    return jax.lax.scan(one, (start, alive), jr.split(key, horizon))[1]
+    def block(start: Array, index: Array) -> tuple[Transition, Array, Metrics]:
+        first, keys = (start, jnp.ones(len(start), bool)), jr.split(jr.fold_in(key, index), horizon)
+        return jax.lax.scan(one, first, keys)[1]
+
+    steps, counts, facts = trees.in_blocks(block, start, axis=1)
+    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), steps)
+    return flat, counts.reshape(-1), jax.vmap(summarize)(facts, counts)
 
 
 def summarize(facts: Metrics, counts: Bool[Array, " batch"]) -> Metrics:

@@ -4,9 +4,10 @@ Critics: (Q - y)^2 on real and imagined rows, plus beta [ soft maximum of Q over
 imagined (and real) states - mean of Q on real pairs ]. No reward is lowered.
 
 Differences from the paper: the term is CQL(H)'s with a policy and uniform actions, as in all public
-code. From OfflineRL-Kit: the soft maximum runs over all 30 actions, not over three at a time. From
-d3rlpy: rollouts end at terminal states, and only elites are rolled out. From all: the term's
-gradient is taken at one action a state (`ConservativeConfig.sampled`).
+code; the SAC is the one all methods share (see `SACConfig`), and rollouts go on (see
+`AbstractModelBased`). From OfflineRL-Kit: the soft maximum runs over all 30 actions, not over three
+at a time. From d3rlpy: rollouts end at terminal states, and only elites are rolled out. From all:
+the term's gradient is taken at one action a state (`ConservativeConfig.sampled`).
 """
 
 from dataclasses import dataclass, field, replace

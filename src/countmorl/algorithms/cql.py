@@ -5,9 +5,9 @@ y = r + gamma (1 - d) min Q'(s', a'), without entropy. The actor is SAC's; `--sa
 it imitate the data first, as in the authors' code, and `--preset paper` does.
 
 Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
-gives theirs), normalised critics, standardised observations and a falling actor rate as in all our
-SAC; the term's gradient is taken at one action a state (`ConservativeConfig.sampled`). From
-OfflineRL-Kit: the soft maximum runs over all 30 actions.
+gives theirs), and the SAC all methods share (see `SACConfig`): its discount, rates, normalised
+critics and standardised observations; the term's gradient is taken at one action a state
+(`ConservativeConfig.sampled`). From OfflineRL-Kit: the soft maximum runs over all 30 actions.
 """
 
 from dataclasses import dataclass, field, replace

@@ -53,7 +53,7 @@ class AbstractModelBased(AbstractAlgorithm):
     """SAC on rollouts of a learned model, with a few real rows in every batch.
 
     All of them share two differences from their papers: the defaults of `SACConfig`, and rollouts
-    that go on (`continued`).
+    that go on (`continued`), where they do not say otherwise.
     """
 
     rounds: ClassVar[int] = 1
