@@ -37,3 +37,7 @@ def test_dir_lists_the_public_names_and_no_more_than_a_screenful():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         countmorl.trian  # noqa: B018
+
+
+def test_every_algorithm_is_public():
+    assert {cls.__name__ for cls in countmorl.ALGORITHMS.values()} <= set(dir(countmorl))

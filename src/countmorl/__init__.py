@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from countmorl.algorithms import ALGORITHMS as ALGORITHMS
     from countmorl.algorithms.bc import BC as BC
+    from countmorl.algorithms.combo import COMBO as COMBO
+    from countmorl.algorithms.count_morl import CountMORL as CountMORL
+    from countmorl.algorithms.cql import CQL as CQL
+    from countmorl.algorithms.mopo import MOPO as MOPO
+    from countmorl.algorithms.morel import MOReL as MOReL
+    from countmorl.algorithms.rambo import RAMBO as RAMBO
+    from countmorl.algorithms.repb_sde import RepBSDE as RepBSDE
+    from countmorl.algorithms.td3_bc import TD3PlusBC as TD3PlusBC
     from countmorl.data.check import check as check
     from countmorl.data.collect import collect as collect
     from countmorl.data.dataset import Dataset as Dataset
@@ -32,17 +40,25 @@ if TYPE_CHECKING:
 _HOMES = {
     "ALGORITHMS": "algorithms",
     "BC": "algorithms.bc",
+    "COMBO": "algorithms.combo",
+    "CQL": "algorithms.cql",
     "ConfigError": "errors",
+    "CountMORL": "algorithms.count_morl",
     "CountMorlError": "errors",
     "DataError": "errors",
     "DataOptions": "training.options",
     "Dataset": "data.dataset",
     "Evaluation": "envs.simulate",
+    "MOPO": "algorithms.mopo",
+    "MOReL": "algorithms.morel",
     "Policy": "policy",
+    "RAMBO": "algorithms.rambo",
+    "RepBSDE": "algorithms.repb_sde",
     "Run": "runs",
     "RunError": "errors",
     "RunOptions": "training.options",
     "Standardizer": "data.standardizer",
+    "TD3PlusBC": "algorithms.td3_bc",
     "Task": "envs.tasks",
     "check": "data.check",
     "collect": "data.collect",

@@ -5,7 +5,7 @@ import pytest
 
 from countmorl import load
 from countmorl.dynamics import termination_fit
-from countmorl.dynamics.termination import KnownTermination, known_rule
+from countmorl.dynamics.termination import KnownTermination, check_rule, known_rule
 from countmorl.errors import ConfigError
 
 
@@ -52,3 +52,24 @@ def test_users_rules_are_imported_by_name():
 def test_unknown_rules_are_refused(name):
     with pytest.raises(ConfigError, match=r"termination rule|could not be imported"):
         known_rule(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("jax.numpy:isnan", r"one observation of 3 numbers into one boolean.*bool\[3\]"),
+        ("jax.numpy:sum", r"it gave .*float32"),
+        ("math:sqrt", "it gave TypeError"),
+        ("os:getcwd", "it gave TypeError"),
+    ],
+)
+def test_rules_that_do_not_judge_one_observation_are_refused(name, words):
+    with pytest.raises(ConfigError, match=words) as caught:
+        check_rule(name, 3)
+    assert "\n" not in str(caught.value)
+
+
+def test_known_rules_pass():
+    check_rule("never", 3)
+    check_rule("hopper", 11)
+    check_rule("jax.numpy:any", 3)

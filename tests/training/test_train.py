@@ -8,8 +8,9 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
-from countmorl import BC, DataOptions, Policy, RunOptions, load, resume, train
+from countmorl import BC, MOPO, DataOptions, Policy, RunOptions, load, resume, train
 from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.configs import to_json
 from countmorl.errors import ConfigError, DataError, MissingExtraError, RunError
 from countmorl.runs import Run
 
@@ -135,6 +136,12 @@ class TestRefusals:
         arrays["rewards"][3] = np.inf
         with pytest.raises(DataError, match="row 3"):
             train(TINY, arrays, out=tmp_path / "a")
+        assert not (tmp_path / "a").exists()
+
+    @pytest.mark.parametrize("rule", ["hoper", "os:nope", "os:getcwd"])
+    def test_a_termination_rule_that_is_none(self, log, tmp_path, rule):
+        with pytest.raises(ConfigError, match="termination rule"):
+            train(MOPO(termination=rule), log(), out=tmp_path / "a")
         assert not (tmp_path / "a").exists()
 
     @pytest.mark.parametrize("name", ["tensorboard", "wandb", "mlflow"])
@@ -377,6 +384,17 @@ class TestResumeRefuses:
     def test_a_value_out_of_range(self, halted):
         edit_config(halted, config=Run.open(halted).config["config"] | {"epochs": 0})
         self.refused(halted, "`epochs` must be at least 1")
+
+    def test_code_that_only_the_folder_names(self, halted, tmp_path, monkeypatch):
+        ran = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()"
+        (tmp_path / "hostile.py").write_text(ran)
+        monkeypatch.syspath_prepend(tmp_path)
+        edit_config(halted, algorithm="mopo", config=to_json(MOPO(termination="hostile:rule")))
+        self.refused(halted, "no file alone makes code run.*--termination hostile:rule")
+        self.refused(halted, "no file alone", termination="other:rule")
+        assert not (tmp_path / "ran").exists()
+        self.refused(halted, "could not be imported", termination="hostile:rule")
+        assert (tmp_path / "ran").exists()
 
     def test_a_config_without_a_hash(self, halted):
         edit_config(halted, data=Run.open(halted).config["data"] | {"hash": None})

@@ -30,15 +30,19 @@ from countmorl.training.train import resume as go_on
 RunFolder = Annotated[Positional[Path], tyro.conf.arg(metavar="RUN")]
 
 
-def resume(run: RunFolder, data: str | None = None, json: bool = False) -> int:
+def resume(
+    run: RunFolder, data: str | None = None, termination: str | None = None, json: bool = False
+) -> int:
     """Go on with a stopped run; the result is the same, bit for bit, as if it never stopped.
 
     Args:
         run: The run's folder.
         data: The dataset, where it has moved; its contents must be the same.
+        termination: The run's own termination rule again, where that is your code
+            (module:function).
         json: Print a JSON summary at the end.
     """
-    return finish(lambda: go_on(run, data=data), json)
+    return finish(lambda: go_on(run, data=data, termination=termination), json)
 
 
 def evaluate(

@@ -93,3 +93,19 @@ def known_rule(name: str) -> Rule:
             f"The termination rule '{name}' could not be imported: {error}. It must be "
             "module:function, importable from here."
         ) from error
+
+
+def check_rule(name: str, obs_dim: int) -> None:
+    """Refuse a rule that cannot be found, or does not turn one observation into one boolean."""
+    rule, one = known_rule(name), jax.ShapeDtypeStruct((obs_dim,), jnp.float32)
+    try:
+        answer = jax.eval_shape(rule, one)
+        good = answer.shape == () and answer.dtype == bool
+        got = f"{answer.dtype}{list(answer.shape)}"
+    except Exception as error:
+        good, got = False, f"{type(error).__name__}: {error}".splitlines()[0]
+    if not good:
+        raise ConfigError(
+            f"The termination rule '{name}' must turn one observation of {obs_dim} numbers into "
+            f"one boolean, in jax.numpy; it gave {got}"
+        )

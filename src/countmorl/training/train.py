@@ -14,6 +14,7 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load, locate
+from countmorl.dynamics.termination import check_rule
 from countmorl.errors import ConfigError, RunError
 from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs import Run
@@ -52,6 +53,8 @@ def train(
             f"that are vectors. These take discrete ones: {able}."
         )
     check_loggers(options.log)
+    if rule := _rule(algorithm):
+        check_rule(rule, dataset.obs_dim)
     donor = _donor(model, algorithm, dataset) if model else None
     where = Path(out) if out else Path("runs") / f"{name}-{_slug(dataset.name)}-seed{options.seed}"
     run = Run.create(
@@ -100,10 +103,17 @@ def _adopt(donor: Run, run: Run) -> None:
             run.save_result(path.stem, saved[0])
 
 
-def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) -> Run:
+def resume(
+    run: str | Path,
+    *,
+    data: Source | None = None,
+    termination: str | None = None,
+    quiet: bool = False,
+) -> Run:
     """Go on with a stopped run exactly where its last checkpoint is.
 
-    `data` gives the dataset where it has moved or was never a file.
+    `data` gives the dataset where it has moved or was never a file; `termination` is said again
+    where it is code of your own, since no file makes code run.
     """
     opened = Run.open(run)
     config = opened.config
@@ -122,6 +132,12 @@ def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) 
             f"{run} was made by countmorl {made_by}, this is {version('countmorl')}: going on "
             f'would not give the same numbers. Use `pip install "countmorl=={made_by}"`.'
         )
+    rule = _rule(algorithm)
+    if rule and ":" in rule and termination != rule:
+        raise RunError(
+            f"{run} ends its rollouts by the code '{rule}', and no file alone makes code run. If "
+            f"you trust it, say it again: --termination {rule}"
+        )
     if data is None and source is None:
         raise RunError(f"{run} was trained on arrays in memory; pass the same ones as `data`.")
     dataset = _load(data if data is not None else source, data_options)
@@ -130,6 +146,8 @@ def resume(run: str | Path, *, data: Source | None = None, quiet: bool = False) 
             f"The dataset has changed since {run} began: its hash is {dataset.hash[:12]}, not "
             f"{wanted[:12]}. Bring the old file back (or name it with --data), or start a new run."
         )
+    if rule:
+        check_rule(rule, dataset.obs_dim)
     return _go(opened, algorithm, dataset, options, quiet=quiet)
 
 
@@ -201,6 +219,10 @@ def _info(run: Run, dataset: Dataset) -> dict[str, Any]:
 
 def _load(data: Source, options: DataOptions) -> Dataset:
     return load(data, task=options.task, mode=options.mode, rows=options.rows)
+
+
+def _rule(algorithm: AbstractAlgorithm) -> str | None:
+    return algorithm.termination if isinstance(algorithm, AbstractModelBased) else None
 
 
 def _slug(name: str) -> str:
