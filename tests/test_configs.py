@@ -4,8 +4,10 @@ from typing import Literal
 
 import pytest
 
+import countmorl
+from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.bc import BC
-from countmorl.configs import from_json, to_json
+from countmorl.configs import check_types, from_json, to_json
 from countmorl.errors import ConfigError
 from countmorl.training.options import DataOptions, RunOptions
 
@@ -91,3 +93,36 @@ def test_a_config_is_a_table(values):
 def test_checks_of_the_config_itself_hold():
     with pytest.raises(ConfigError, match="`epochs` must be at least 1, got 0"):
         from_json(BC, to_json(BC()) | {"epochs": 0})
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"kind": "c"}, r"`kind` must be Literal\['a', 'b'\], got 'c'"),
+        ({"rate": "1"}, "`rate` must be float, got '1'"),
+        ({"note": 3}, "`note` must be str | None, got 3"),
+        ({"layers": [4, 5]}, r"`layers` must be tuple\[int, ...\], got \[4, 5\]"),
+        ({"layers": (4, 5.5)}, "`layers` must be"),
+        ({"inner": None}, "`inner` must be Inner, got None"),
+        ({"on": 1}, "`on` must be bool, got 1"),
+    ],
+)
+def test_wrong_types_are_named(values, words):
+    check_types(Outer(rate=1, either=2))
+    with pytest.raises(ConfigError, match=words):
+        check_types(Outer(**values))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: countmorl.CountMORL(estimate="XX"), "`estimate` must be Literal"),  # type: ignore[arg-type]
+        (lambda: countmorl.MOPO(horizon=2.5), "`horizon` must be int, got 2.5"),  # type: ignore[arg-type]
+        (lambda: countmorl.COMBO(sac=None), "`sac` must be SACConfig, got None"),  # type: ignore[arg-type]
+        (lambda: SACConfig(discount="0.9"), "`discount` must be float, got '0.9'"),  # type: ignore[arg-type]
+        (lambda: RunOptions(seed="1"), "`seed` must be int, got '1'"),  # type: ignore[arg-type]
+    ],
+)
+def test_configs_check_themselves_when_they_are_made(make, words):
+    with pytest.raises(ConfigError, match=words):
+        make()

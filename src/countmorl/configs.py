@@ -38,6 +38,16 @@ def from_json(cls: type[T], values: Any) -> T:
     return cls(**given)
 
 
+def check_types(config: Any) -> None:
+    """Raise a `ConfigError` that names the field where a value is not what its field says."""
+    hints = get_type_hints(type(config))
+    for field in fields(config):
+        hint, value = hints[field.name], getattr(config, field.name)
+        options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+        if isinstance(value, list) or not any(_fits(option, value) for option in options):
+            _refuse(field.name, hint, value)
+
+
 def _value(key: str, hint: Any, value: Any) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         return from_json(hint, value)

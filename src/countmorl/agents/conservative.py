@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from countmorl.agents.heads import pair_value
 from countmorl.agents.sac import SAC, AbstractCriticTerm
+from countmorl.configs import check_types
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
 from countmorl.types import Key, Metrics, Transition
@@ -39,6 +40,7 @@ class ConservativeConfig:
     """Step size of the multiplier's logarithm."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name in ("weight", "temperature", "threshold_rate"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ConfigError(f"`conservative.{name}` must be a number of at least 0.")

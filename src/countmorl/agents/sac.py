@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
+from countmorl.configs import check_types
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
@@ -60,6 +61,7 @@ class SACConfig:
     and saved. 0 takes the actor as it is."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name in ("actor_rate", "critic_rate", "entropy_rate"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigError(f"`{name}` must be above 0, got {getattr(self, name):g}.")

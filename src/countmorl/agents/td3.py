@@ -14,6 +14,7 @@ from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import adam
+from countmorl.configs import check_types
 from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
@@ -45,6 +46,7 @@ class TD3Config:
     and saved, as in `SACConfig`. 0 takes the actor as it is."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not 0 <= self.average_share <= 1:
             raise ConfigError(f"`average_share` must be from 0 to 1, got {self.average_share:g}.")
         if self.delay < 1 or not 0 <= self.discount < 1 or not 0 < self.polyak <= 1:

@@ -15,6 +15,7 @@ from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.sac import SAC, adam
 from countmorl.algorithms.base import at_least, positive
+from countmorl.configs import check_types
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key, Metrics
@@ -59,6 +60,7 @@ class AdversaryConfig:
     """Rows of one step: imagined ones, and for each elite its own real ones."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         at_least(self, weight=0, steps=1, batch=1)
         positive(self, "rate")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from countmorl.agents.base import AbstractAgent
+from countmorl.configs import check_types
 from countmorl.data.dataset import Dataset, Rows
 from countmorl.errors import ConfigError
 from countmorl.types import Key
@@ -95,6 +96,7 @@ class AbstractAlgorithm(ABC):
     """Rows in one gradient step."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         at_least(self, epochs=1, updates=1, batch=1)
 
     @abstractmethod

@@ -12,6 +12,7 @@ import optax
 from jaxtyping import Array, Float
 
 from countmorl import trees
+from countmorl.configs import check_types
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.table import MAX_BITS, CountTable, pack
 from countmorl.data.standardizer import Standardizer
@@ -44,6 +45,7 @@ class CodesConfig:
     bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
             raise ConfigError(f"`bits` must be auto or from 1 to {MAX_BITS}, got {self.bits}.")
         for name in ("fit_epochs", "fit_updates", "fit_batch"):

@@ -11,6 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
+from countmorl.configs import check_types
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
@@ -49,6 +50,7 @@ class EnsembleConfig:
     """Weight decay of each layer."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not 1 <= self.elites <= self.members:
             raise ConfigError(
                 f"`elites` must lie between 1 and `members` ({self.members}), got {self.elites}."

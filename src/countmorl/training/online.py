@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool
 from countmorl import trees
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.base import at_least
+from countmorl.configs import check_types
 from countmorl.data.buffer import RingBuffer
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
@@ -60,6 +61,7 @@ class OnlineConfig:
     """The learner."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         at_least(self, steps=1, max_epochs=1, random_steps=0, batch=1, episodes=1)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from countmorl.algorithms.base import at_least
+from countmorl.configs import check_types
 from countmorl.data.hdf5 import Mode
 from countmorl.errors import ConfigError
 from countmorl.loggers import LoggerName
@@ -22,6 +23,7 @@ class DataOptions:
     loader, to reproduce old numbers."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.rows is not None:
             at_least(self, rows=1)
 
@@ -42,6 +44,7 @@ class RunOptions:
     """Send metrics to these as well: tensorboard, wandb, mlflow."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         at_least(self, seed=0, eval_every=0, eval_episodes=1, save_every=1)
         if self.seed >= 2**31:
             raise ConfigError(f"`seed` must be below 2147483648, got {self.seed}.")
