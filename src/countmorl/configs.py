@@ -48,6 +48,30 @@ def check_types(config: Any) -> None:
             _refuse(field.name, hint, value)
 
 
+def at_least(config: object, **least: float) -> None:
+    """Raise where a field of a config is below its least value, or infinite."""
+    for name, value in least.items():
+        got = getattr(config, name)
+        if not got >= value:
+            raise ConfigError(f"`{name}` must be at least {value:g}, got {got:g}.")
+        if got == float("inf"):
+            raise ConfigError(f"`{name}` must be finite, got {got:g}.")
+
+
+def positive(config: object, *names: str) -> None:
+    """Raise where a field of a config is not above zero."""
+    for name in names:
+        got = getattr(config, name)
+        if not 0 < got < float("inf"):
+            raise ConfigError(f"`{name}` must be a number above 0, got {got:g}.")
+
+
+def layer_sizes(hidden: tuple[int, ...]) -> None:
+    """Raise where a hidden layer has no units."""
+    if any(size < 1 for size in hidden):
+        raise ConfigError(f"`hidden` must hold layer sizes of at least 1, got {hidden}.")
+
+
 def _value(key: str, hint: Any, value: Any) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         return from_json(hint, value)

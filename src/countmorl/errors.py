@@ -29,5 +29,6 @@ class MissingExtraError(CountMorlError, ImportError):
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return " Did you mean 'x'?", or nothing where no choice is close to `word`."""
-    close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
-    return f" Did you mean '{close[0]}'?" if close else ""
+    lower = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=0.6)
+    return f" Did you mean '{lower[close[0]]}'?" if close else ""

@@ -45,6 +45,14 @@ class Policy:
         if problem := self._problem():
             raise RunError(f"This policy cannot be used: {problem}.")
 
+    def __repr__(self) -> str:
+        layers = "-".join(str(len(bias)) for bias in self.biases[:-1])
+        end = "actions to choose from" if self.discrete else "numbers"
+        return (
+            f"Policy({self.obs_dim} numbers -> {layers} -> {self.action_dim} {end}, "
+            f"{self.head}, {dict(self.info)})"
+        )
+
     @property
     def obs_dim(self) -> int:
         """Numbers in one observation."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,6 +57,11 @@ class Run:
         with explained_write(run.path):
             write_text(run.path / "config.json", text + "\n")
         return run
+
+    def discard_unbegun(self) -> None:
+        """Remove the folder where no epoch has been recorded: nothing is lost."""
+        if not self.metrics_size and not self.checkpoint_path.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def _is_blank(self) -> bool:
         """Tell whether the folder is empty but for what a kill before the first file leaves."""

@@ -3,8 +3,9 @@ from types import SimpleNamespace
 import pytest
 
 from countmorl.algorithms import ALGORITHMS, find_algorithm
-from countmorl.algorithms.base import AbstractAlgorithm, at_least, layer_sizes, positive
+from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
+from countmorl.configs import at_least, layer_sizes, positive
 from countmorl.errors import ConfigError
 
 

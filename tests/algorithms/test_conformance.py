@@ -45,7 +45,9 @@ NAMES = list(ALGORITHMS)
 
 
 def config(name):
-    return ALGORITHMS[name](**OWN[name])
+    """Small settings, also for an algorithm of which this file does not know."""
+    cls = ALGORITHMS[name]
+    return cls(**OWN.get(name, DREAMS if issubclass(cls, AbstractModelBased) else EVERY))
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +87,8 @@ def contents(run):
 
 
 def test_all_nine_are_there():
-    assert len(NAMES) == 9
-    assert set(OWN) == set(NAMES)
+    assert len(OWN) == 9
+    assert set(OWN) <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

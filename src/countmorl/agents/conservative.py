@@ -32,7 +32,7 @@ class ConservativeConfig:
     """Actions drawn of each kind: uniform, the policy's at s, the policy's at s'."""
     sampled: bool = True
     """Take the term's gradient at one action a state, drawn by its share in the soft maximum: the
-    same on average as at all of them, in half of the time. The flag turns it off."""
+    same on average as at all of them, in half of the time."""
     threshold: float | None = None
     """Hold the gap between soft maximum and data at this value by a learned multiplier
     (Lagrange); default: a fixed weight."""

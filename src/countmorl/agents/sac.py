@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
@@ -32,16 +32,15 @@ class SACConfig:
     """Weight of the next step's value (gamma). With the paper's 0.99 a fall 300 steps ahead weighs
     5 %, and policies learn to run into it."""
     normalize: bool = True
-    """Standardise observations by the data's mean and deviation; the flag turns it off."""
+    """Standardise observations by the data's mean and deviation."""
     actor_rate: float = 3e-4
     """Step size of Adam for the actor."""
     actor_decay: bool = True
-    """Let the actor's step size fall to zero along half a cosine over the run; the flag
-    turns it off."""
+    """Let the actor's step size fall to zero along half a cosine over the run."""
     critic_rate: float = 3e-4
     """Step size of Adam for the critics."""
     critic_norm: bool = True
-    """Normalise the critics' hidden layers (layer normalisation); the flag turns it off."""
+    """Normalise the critics' hidden layers (layer normalisation)."""
     entropy_rate: float = 1e-3
     """Step size of Adam for the entropy weight."""
     target_entropy: float | None = None
@@ -52,8 +51,7 @@ class SACConfig:
     polyak: float = 0.005
     """Share of the critics that the target critics take on at each update (tau)."""
     entropy_backup: bool = True
-    """Count the next step's entropy in the critics' target; the flag turns it off, and CQL and
-    COMBO have it off."""
+    """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
     warm_start: int = 0
     """First updates in which the actor imitates the data in place of seeking high values."""
     average_share: float = 0.1
@@ -62,6 +60,7 @@ class SACConfig:
 
     def __post_init__(self) -> None:
         check_types(self)
+        at_least(self, warm_start=0)
         for name in ("actor_rate", "critic_rate", "entropy_rate"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ConfigError(f"`{name}` must be above 0, got {getattr(self, name):g}.")

@@ -14,8 +14,7 @@ from jaxtyping import Array, Float
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.sac import SAC, adam
-from countmorl.algorithms.base import at_least, positive
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types, positive
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key, Metrics

@@ -6,33 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from countmorl.agents.base import AbstractAgent
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types
 from countmorl.data.dataset import Dataset, Rows
-from countmorl.errors import ConfigError
 from countmorl.types import Key
-
-
-def at_least(config: object, **least: float) -> None:
-    """Raise where a field of a config is below its least value."""
-    for name, value in least.items():
-        got = getattr(config, name)
-        if not got >= value:
-            raise ConfigError(f"`{name}` must be at least {value:g}, got {got:g}.")
-
-
-def positive(config: object, *names: str) -> None:
-    """Raise where a field of a config is not above zero."""
-    for name in names:
-        got = getattr(config, name)
-        if not 0 < got < float("inf"):
-            raise ConfigError(f"`{name}` must be a number above 0, got {got:g}.")
-
-
-def layer_sizes(hidden: tuple[int, ...]) -> None:
-    """Raise where a hidden layer has no units."""
-    if any(size < 1 for size in hidden):
-        raise ConfigError(f"`hidden` must hold layer sizes of at least 1, got {hidden}.")
-
 
 Row = tuple[Any, ...]
 Robots = tuple[Row, Row, Row]

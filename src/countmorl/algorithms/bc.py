@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from countmorl.agents.bc import BCAgent
-from countmorl.algorithms.base import AbstractAlgorithm, layer_sizes, positive
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.configs import layer_sizes, positive
 from countmorl.data.dataset import Dataset, Rows
 from countmorl.data.standardizer import Standardizer
 from countmorl.nets import CosineDecay

@@ -18,6 +18,7 @@ from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.data.dataset import Dataset
+from countmorl.errors import ConfigError
 from countmorl.pessimism import NoPessimism
 
 
@@ -44,6 +45,11 @@ class COMBO(AbstractModelBased):
     """The term that lowers them."""
     sac: SACConfig = field(default_factory=lambda: replace(SACConfig(), entropy_backup=False))
     """The policy's learner."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.imagined_rows == self.batch:
+            raise ConfigError("`real_share` leaves no real row in a batch, whose values to raise.")
 
     def critic_term(self, dataset: Dataset) -> Conservative:
         """Raise real rows only; lower at the chosen states."""

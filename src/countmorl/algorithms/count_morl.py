@@ -15,8 +15,8 @@ pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` ha
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from countmorl.algorithms.base import at_least
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.configs import at_least
 from countmorl.counting.estimate import Kind
 from countmorl.counting.fit import CodesConfig, CounterName
 from countmorl.pessimism import CountPenalty

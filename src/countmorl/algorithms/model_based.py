@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 from countmorl.agents.base import AbstractAgent
 from countmorl.agents.sac import SAC, AbstractCriticTerm, SACConfig
 from countmorl.algorithms.adversary import AbstractAdversary
-from countmorl.algorithms.base import AbstractAlgorithm, at_least
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.configs import at_least
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.fit import CodesConfig, CounterName
 from countmorl.data.dataset import Dataset

@@ -10,8 +10,9 @@ Differences from the authors' code: the SAC is the one all methods share, steadi
 from dataclasses import dataclass
 from typing import ClassVar
 
-from countmorl.algorithms.base import Published, at_least
+from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.configs import at_least
 from countmorl.pessimism import StdPenalty, Uncertainty
 
 

@@ -17,8 +17,8 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from countmorl import trees
-from countmorl.algorithms.base import at_least, positive
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.configs import at_least, positive
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.pessimism import HaltUnknown, disagreement
 

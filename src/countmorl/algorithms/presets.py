@@ -67,6 +67,10 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
 AS_PUBLISHED = {
     "continued": 0.0,
     "branches": 50_000,
+    "model.learning_rate": 1e-3,
+    "model.decay": False,
+    "model.max_epochs": 200,
+    "model.least_steps": 1,
     "sac.discount": 0.99,
     "sac.actor_rate": 1e-4,
     "sac.entropy_rate": 1e-4,

@@ -36,6 +36,7 @@ class RAMBO(AbstractModelBased):
         always={
             "epochs": 2000,
             "clone_epochs": 50,
+            "model.learning_rate": 3e-4,
             "sac.normalize": True,
             "sac.actor_decay": False,
         },

@@ -16,11 +16,12 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.algorithms.balance import Balance
-from countmorl.algorithms.base import at_least
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.configs import at_least
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.pessimism import SpreadPenalty
@@ -52,7 +53,7 @@ class RepBSDE(AbstractModelBased):
 
     def pessimism(self, build: AbstractBuild) -> SpreadPenalty:
         """Penalise by the spread of the members' means."""
-        return SpreadPenalty(jnp.maximum(build.targets.std(axis=0), 1e-6), self.weight)
+        return SpreadPenalty(Standardizer.fit(np.asarray(build.targets)).std, self.weight)
 
     def model_term(self, agent: AbstractAgent, dataset: Dataset, inputs: Standardizer) -> Balance:
         """Balance the second model's features against the first policy."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from countmorl.agents.td3 import TD3BC, TD3Config
-from countmorl.algorithms.base import AbstractAlgorithm, Published, at_least
+from countmorl.algorithms.base import AbstractAlgorithm, Published
+from countmorl.configs import at_least
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.types import Key

@@ -9,6 +9,7 @@ from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.cli.output import print_json, print_table
+from countmorl.cli.train import presets_of
 
 
 def algorithms(json: bool = False) -> int:
@@ -23,11 +24,15 @@ def algorithms(json: bool = False) -> int:
         print_json(rows)
         return 0
     columns = ("name", "idea", "paper", "model", "discrete", "lines")
-    print_table(columns, ([str(row[column]) for column in columns] for row in rows))
+    print_table(columns, ([_said(row[column]) for column in columns] for row in rows))
     print(
         "countmorl train NAME DATA trains one; countmorl train NAME --help explains its settings."
     )
     return 0
+
+
+def _said(value: str | int) -> str:
+    return str(value) if not isinstance(value, bool) else "yes" if value else "no"
 
 
 def about(algorithm: type[AbstractAlgorithm]) -> dict[str, str | int]:
@@ -35,8 +40,9 @@ def about(algorithm: type[AbstractAlgorithm]) -> dict[str, str | int]:
     return {
         "idea": (algorithm.__doc__ or "").splitlines()[0].split(": ", 1)[1],
         "paper": algorithm.paper,
-        "model": "yes" if issubclass(algorithm, AbstractModelBased) else "no",
-        "discrete": "yes" if algorithm.takes_discrete else "no",
+        "model": issubclass(algorithm, AbstractModelBased),
+        "discrete": algorithm.takes_discrete,
+        "presets": presets_of(algorithm),
         "lines": len(inspect.getsource(inspect.getmodule(algorithm) or algorithm).splitlines()),
     }
 

@@ -57,7 +57,7 @@ def compare(
     print_table(head, map(_row, names, facts))
     for name, row, settings in zip(names, facts, own, strict=True):
         told = ", ".join(f"{setting} {_said(value)}" for setting, value in settings.items())
-        print(f"{name}: {row['algorithm']} on {row['data']}; {told or 'alike'}")
+        print(f"{name}: {row['algorithm']} on {row['data']}; {told or 'no setting differs'}")
     if drawn:
         print(f"Figure: {drawn}")
     return 0
@@ -68,7 +68,9 @@ def _said(value: Any) -> str:
 
 
 def _row(name: str, facts: dict[str, Any]) -> tuple[str, ...]:
-    kept = f"{facts['score']:.1f} ± {facts['score_spread']:.1f}" if facts["scores"] else "-"
+    kept = "-" if facts["score"] is None else f"{facts['score']:.1f}"
+    if facts["score_spread"] is not None:
+        kept += f" ± {facts['score_spread']:.1f}"
     forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f"}
     forms |= {"typical_count": ".1f", "updates_per_second": ".0f"}
     numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())

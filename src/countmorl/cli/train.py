@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -12,6 +14,9 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.algorithms import ALGORITHMS
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.count_morl import CountMORL
+from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.algorithms.presets import PresetName
 from countmorl.algorithms.presets import preset as find_preset
 from countmorl.cli.output import print_json
@@ -43,16 +48,27 @@ def _command(name: str, preset_name: PresetName, data_name: str) -> Callable[...
     default = find_preset(preset_name, algorithm, data_name)
     command.__annotations__["config"] = Annotated[algorithm, Flat]
     command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
-    command.__doc__ = f"""{algorithm.__doc__}
+    idea = inspect.cleandoc(inspect.getmodule(algorithm).__doc__ or "").replace("\n", "\n    ")
+    command.__doc__ = f"""{idea}
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
-        preset: Where the defaults come from: default, paper (the paper's table), quick (minutes).
-        model: Another run on the same data, whose model and codes are used again.
+        preset: Where the defaults come from: {presets_of(algorithm)}.
+        model: Another run on the same data, whose model (and codes, if fitted in the same way) is
+            used again{"" if issubclass(algorithm, AbstractModelBased) else "; not by this one"}.
         out: Folder of the run; default runs/ALGORITHM-DATA-seedN.
         json: Print a JSON summary at the end; progress goes to standard error.
     """
     return command
+
+
+def presets_of(algorithm: type[AbstractAlgorithm]) -> str:
+    """Tell which presets an algorithm has, and whose settings they are."""
+    if algorithm is CountMORL:
+        return "default, paper (the paper's table), quick (minutes)"
+    if algorithm.published:
+        return f"default, paper (12 tasks of D4RL; {algorithm.published.source})"
+    return "default alone here"
 
 
 def finish(work: Callable[[], Run], json: bool) -> int:
@@ -70,8 +86,10 @@ def finish(work: Callable[[], Run], json: bool) -> int:
         print(f"Last score {summary['score']:.1f} ± {summary['score_std']:.1f} (normalised).")
     elif summary["return"] is not None:
         print(f"Last return {summary['return']:.1f} ± {summary['return_std']:.1f}.")
-    else:
+    elif run.config["options"]["eval_every"]:
         print("Not simulated: no environment is known for this dataset (--task names one).")
+    else:
+        print("Not simulated, since --eval-every is 0.")
     if summary["updates_per_second"]:
         speed = f"{summary['updates_per_second']:.0f} updates/s"
         print(f"{speed} of the policy; {summary['compile_seconds']:.0f} s of compiling in all.")
@@ -109,9 +127,32 @@ def commands(arguments: list[str]) -> dict[str, Callable[..., int]]:
             preset_name = argument.removeprefix("--preset=")
     if preset_name not in get_args(PresetName):
         preset_name = "default"  # The parser will say what is wrong with it.
-    data = arguments[2] if len(arguments) > 2 and not arguments[2].startswith("-") else ""
     wanted = arguments[1] if len(arguments) > 1 else ""
+    data = _data_among(arguments[2:], wanted) if wanted in ALGORITHMS else ""
     return {
         f"train {name}": _command(name, preset_name if name == wanted else "default", data)
         for name in ALGORITHMS
     }
+
+
+def _data_among(arguments: list[str], name: str) -> str:
+    """The argument that is no option, nor an option's value; presets depend on it."""
+    flags, before = {"--json", *_flags(ALGORITHMS[name]())}, ""
+    for argument in arguments:
+        is_value = before.startswith("--") and "=" not in before and before not in flags
+        if not (is_value or argument.startswith("-") or argument[:1].isdigit()):
+            return argument
+        before = argument
+    return ""
+
+
+def _flags(config: Any, prefix: str = "") -> list[str]:
+    """Options of a config, and of those within it, that take no value."""
+    found = []
+    for field in fields(config):
+        value, name = getattr(config, field.name), field.name.replace("_", "-")
+        if is_dataclass(value):
+            found += _flags(value, f"{prefix}{name}.")
+        elif isinstance(value, bool):
+            found += [f"--{prefix}{name}", f"--{prefix}no-{name}"]
+    return found

@@ -13,6 +13,7 @@ from scipy.stats import mannwhitneyu, spearmanr
 
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind
+from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 
@@ -22,11 +23,11 @@ LEVEL = 0.01
 
 @eqx.filter_jit
 def _errors(
-    ensemble: Ensemble, counter: AbstractCounter, x: Array, y: Array
+    ensemble: Ensemble, counter: AbstractCounter, x: Array, y: Array, scale: Array
 ) -> tuple[Float[Array, " rows"], Array]:
     hidden = ensemble.trunks(x)
     mean, _ = jax.vmap(GaussianNet.head)(ensemble.elite_members, hidden)
-    scaled = (mean - y) / jnp.maximum(y.std(axis=0), 1e-6)
+    scaled = (mean - y) / scale
     return jnp.sqrt(jnp.mean(jnp.square(scaled), axis=(0, 2))), counter.counts(x, hidden)
 
 
@@ -47,9 +48,10 @@ def calibrate(
     The last `actions` columns of `x` are the action: counts are also compared with those of the
     same observations beside other rows' actions, which a useful counter has seen less.
     """
-    error, counts = _errors(ensemble, counter, x, y)
+    scale = Standardizer.fit(np.asarray(y)).std
+    error, counts = _errors(ensemble, counter, x, y, scale)
     swapped = jnp.concatenate([x[:, :-actions], jnp.roll(x[:, -actions:], len(x) // 2, 0)], axis=1)
-    _, others = _errors(ensemble, counter, swapped, y)
+    _, others = _errors(ensemble, counter, swapped, y, scale)
     count, other = (np.asarray(CountEstimate.of(c).count(kind, alpha)) for c in (counts, others))
     return compare(count, np.asarray(error)) | {"swapped_actions": told_apart(count, other)}
 

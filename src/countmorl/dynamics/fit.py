@@ -34,8 +34,7 @@ class EnsembleConfig:
     learning_rate: float = 3e-3
     """Step size of Adam at the start."""
     decay: bool = True
-    """Let the step size fall to zero along half a cosine over `max_epochs`; the flag
-    turns it off."""
+    """Let the step size fall to zero along half a cosine over `max_epochs`."""
     batch: int = 256
     """Rows of one gradient step, for each member its own."""
     holdout: int = 1000

@@ -39,7 +39,7 @@ def summarize(run: Run, last: int = 5) -> dict[str, Any]:
         "epochs": len(policy),
         "measure": key if judged else None,
         "score": float(np.mean(scores[-last:])) if scores else None,
-        "score_spread": float(np.std(scores[-last:])) if scores else None,
+        "score_spread": float(np.std(scores[-last:])) if len(scores[-last:]) > 1 else None,
         "scores": scores,
         "judged_at": [m["epoch"] for m in judged],
         "q": end.get("q"),
@@ -74,10 +74,10 @@ def known(run: Run, *names: str) -> Any:
 
 
 def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """For each run the settings in which not all of the runs agree.
+    """For each run its settings that another run has with another value.
 
-    Settings that an algorithm does not have are left out; one that another run of the same
-    algorithm has, but an older version did not write, is None.
+    A setting that an algorithm does not have is left out for its runs; one that another run of the
+    same algorithm has, but an older version did not write, is None.
     """
     flat = [
         _flat(dict(known(run, "config")))
@@ -91,10 +91,15 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     has: dict[str, dict[str, Any]] = {}
     for run, settings in zip(runs, flat, strict=True):
         has.setdefault(str(known(run, "algorithm")), {}).update(settings)
-    first, *others = has.values()
-    shared = [name for name in first if all(name in settings for settings in others)]
-    differ = [name for name in shared if len({str(each.get(name)) for each in flat}) > 1]
-    return [{name: settings.get(name) for name in differ} for settings in flat]
+    full = [
+        {name: settings.get(name) for name in has[str(known(run, "algorithm"))]}
+        for run, settings in zip(runs, flat, strict=True)
+    ]
+    values: dict[str, set[str]] = {}
+    for settings in full:
+        for name, value in settings.items():
+            values.setdefault(name, set()).add(str(value))
+    return [{name: v for name, v in each.items() if len(values[name]) > 1} for each in full]
 
 
 def labels(summaries: Sequence[dict[str, Any]]) -> list[str]:

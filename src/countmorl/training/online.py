@@ -19,8 +19,7 @@ from jaxtyping import Array, Bool
 
 from countmorl import trees
 from countmorl.agents.sac import SAC, SACConfig
-from countmorl.algorithms.base import at_least
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types
 from countmorl.data.buffer import RingBuffer
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from countmorl.algorithms.base import at_least
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types
 from countmorl.data.hdf5 import Mode
 from countmorl.errors import ConfigError
 from countmorl.loggers import LoggerName

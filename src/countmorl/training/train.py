@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import platform
+from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load, locate
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.termination import check_rule
-from countmorl.errors import ConfigError, RunError
+from countmorl.errors import ConfigError, CountMorlError, RunError
 from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs import Run
 from countmorl.training.build import Build
@@ -55,7 +56,10 @@ def train(
     check_loggers(options.log)
     if rule := _rule(algorithm):
         check_rule(rule, dataset.obs_dim)
-    donor = _donor(model, algorithm, dataset) if model else None
+    donor = None
+    if model is not None:
+        donor = _donor(model, algorithm, dataset)
+        algorithm = _with_model_of(donor, algorithm)
     where = Path(out) if out else Path("runs") / f"{name}-{_slug(dataset.name)}-seed{options.seed}"
     run = Run.create(
         where,
@@ -64,6 +68,7 @@ def train(
             "config": to_json(algorithm),
             "options": to_json(options),
             "model_seed": donor.config["model_seed"] if donor else options.seed,
+            "model_run": str(donor.path) if donor else None,
             "data": {
                 "source": locate(str(data)) if isinstance(data, (str, Path)) else None,
                 "name": dataset.name,
@@ -74,30 +79,59 @@ def train(
             | {"python": platform.python_version()},
         },
     )
-    if donor:
-        _adopt(donor, run)
-    return _go(run, algorithm, dataset, options, quiet=quiet)
+    try:
+        if donor:
+            _adopt(donor, run)
+        return _go(run, algorithm, dataset, options, quiet=quiet)
+    except CountMorlError:
+        run.discard_unbegun()  # Or the corrected command would find its folder taken.
+        raise
 
 
 def _donor(path: str | Path, algorithm: AbstractAlgorithm, dataset: Dataset) -> Run:
     """Open the run whose model is to be used again, and check that it fits."""
     donor = Run.open(path)
-    config = donor.config
+    try:
+        config = donor.config
+        name, settings, data = config["algorithm"], config["config"], config["data"]["hash"]
+        has_model = "model" in settings and isinstance(config["model_seed"], int)
+    except (KeyError, TypeError) as error:
+        raise RunError(f"{path}/config.json is incomplete: {error} is missing.") from error
     if not isinstance(algorithm, AbstractModelBased):
-        raise ConfigError(f"{type(algorithm).__name__} has no model, so --model makes no sense.")
+        own = algorithm_name(algorithm)
+        raise ConfigError(f"{own} learns no model, so --model makes no sense.")
+    if not has_model:
+        raise RunError(f"{path} is a run of {name}, which learns no model.")
     if donor.load_result("model") is None:
         raise RunError(f"{path} holds no fitted model yet; let it finish its model first.")
-    if config["data"]["hash"] != dataset.hash:
+    if data != dataset.hash:
         raise RunError(f"The model of {path} was fitted on other data; it must be the same.")
-    if config["config"].get("model") != json.loads(json.dumps(to_json(algorithm.model))):
-        raise ConfigError(f"The model of {path} has other settings; leave --model.* as they were.")
     return donor
 
 
+def _with_model_of(donor: Run, algorithm: AbstractAlgorithm) -> AbstractAlgorithm:
+    """Take over the settings that the donor's model was fitted with."""
+    assert isinstance(algorithm, AbstractModelBased)
+    theirs = from_json(EnsembleConfig, donor.config["config"]["model"])
+    ours = algorithm.model
+    if ours not in (EnsembleConfig(), theirs):
+        names = [f.name for f in fields(ours) if getattr(ours, f.name) != getattr(theirs, f.name)]
+        raise ConfigError(
+            f"The model of {donor.path} was fitted with another {', '.join(names)}. Leave "
+            "--model.* and --preset away to take it as it is, or --model to fit one."
+        )
+    return replace(algorithm, model=theirs)
+
+
 def _adopt(donor: Run, run: Run) -> None:
-    """Copy what was fitted on the data: the model, its termination rule, its codes."""
+    """Copy what was fitted on the data: the model, its termination rule, its codes.
+
+    Codes of any length are good, but only if they were fitted in the same way.
+    """
+    codes = [dict(each.config["config"].get("codes", {}), bits=None) for each in (donor, run)]
     for path in sorted((donor.path / "stages").glob("*.safetensors")):
-        if path.stem in ("model", "termination") or path.stem.startswith("codes-"):
+        good_codes = path.stem.startswith("codes-") and codes[0] == codes[1]
+        if path.stem in ("model", "termination") or good_codes:
             saved = donor.load_result(path.stem)
             assert saved is not None
             run.save_result(path.stem, saved[0])
@@ -156,8 +190,11 @@ def algorithm_name(algorithm: AbstractAlgorithm) -> str:
     for name, cls in ALGORITHMS.items():
         if type(algorithm) is cls:
             return name
+    kind = algorithm if isinstance(algorithm, type) else type(algorithm)
+    if kind in ALGORITHMS.values():
+        raise ConfigError(f"Give settings, not their class: {kind.__name__}(), with brackets.")
     raise ConfigError(
-        f"{type(algorithm).__name__} is not a known algorithm; add it to "
+        f"{kind.__name__} is not a known algorithm; add it to "
         "`countmorl.algorithms.ALGORITHMS` first."
     )
 
