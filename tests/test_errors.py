@@ -23,6 +23,7 @@ def test_a_missing_extra_is_an_import_error_too():
     ("word", "hint"),
     [
         ("hoper", " Did you mean 'hopper'?"),
+        ("HOPER", " Did you mean 'hopper'?"),
         ("hopper", " Did you mean 'hopper'?"),
         ("ant", ""),
         ("", ""),

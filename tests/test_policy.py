@@ -56,6 +56,10 @@ class TestAct:
         # y = 2 - 1 = 1; the middle of 0 and 5 plus half of it times tanh(1).
         np.testing.assert_allclose(make().act(array(14, 25)), [2.5 + 2.5 * np.tanh(1)], rtol=1e-6)
 
+    def test_says_what_it_is(self):
+        said = "Policy(2 numbers -> 2 -> 1 numbers, tanh, {'task': 'Pendulum-v1'})"
+        assert repr(make()) == said
+
     def test_the_mean_of_a_normal_by_hand(self):
         policy = make(
             weights=(array([1, -1], [0, 1]), array([1, 0], [2, 0])),

@@ -13,8 +13,9 @@ def test_at_least():
     at_least(SimpleNamespace(a=1, b=0), a=1, b=0)
     with pytest.raises(ConfigError, match=r"`a` must be at least 1, got 0.5"):
         at_least(SimpleNamespace(a=0.5), a=1)
-    with pytest.raises(ConfigError, match="got nan"):
-        at_least(SimpleNamespace(a=float("nan")), a=1)
+    for value in ("nan", "inf"):
+        with pytest.raises(ConfigError, match=f"got {value}"):
+            at_least(SimpleNamespace(a=float(value)), a=1)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])

@@ -14,6 +14,7 @@ from countmorl.agents.heads import q_values
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig, advantage, mixture_log_prob
 from countmorl.algorithms.balance import Balance
+from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.morel import _largest
 from countmorl.algorithms.rambo import RAMBO
 from countmorl.algorithms.repb_sde import RepBSDE
@@ -21,6 +22,7 @@ from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
+from countmorl.errors import ConfigError
 from countmorl.pessimism import NoPessimism, disagreement
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Transition
@@ -146,6 +148,11 @@ def test_the_balance_is_the_distance_of_mean_features():
         )
         total += 0.5 * np.square(gap).sum()
     np.testing.assert_allclose(value, total, rtol=1e-3)
+
+
+def test_combo_needs_a_real_row_to_raise():
+    with pytest.raises(ConfigError, match="no real row"):
+        COMBO(real_share=0.001)
 
 
 def test_the_two_rounds_of_repb_sde():

@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+from countmorl.cli.train import commands
 from countmorl.runs import Run
 
 
@@ -92,3 +93,33 @@ def test_a_wrong_nested_setting_is_one_sentence(run_cli):
     code, out, err = run_cli("train", "count-morl", "log.npz", "--sac.actor-rate", "-1")
     assert (code, out) == (2, "")
     assert err == "countmorl: `actor_rate` must be above 0, got -1.\n"
+
+
+def test_without_evaluations_it_says_why(run_cli, trained, tiny):
+    arguments = ("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--eval-every", 0)
+    assert "Not simulated, since --eval-every is 0." in run_cli(*arguments)[1]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        (),
+        ("--preset", "paper"),
+        ("--preset=paper", "--out", "walker2d-medium-v2"),
+        ("--json", "--sac.no-normalize"),
+        ("--sac.hidden", "8", "8", "--seed", "3"),
+    ],
+)
+def test_a_preset_finds_the_data_among_the_options(before):
+    """Hopper's published weight is 5, Walker2d's 0.5."""
+    wanted = ["train", "mopo", *before, "hopper-medium-v2", "--preset", "paper"]
+    command = commands(wanted)["train mopo"]
+    assert command.__kwdefaults__["config"].weight == 5
+
+
+def test_help_tells_the_idea_and_where_the_presets_come_from(run_cli):
+    code, out, _ = run_cli("train", "mopo", "--help")
+    assert code == 0
+    said = " ".join(out.split())
+    assert "lower the model's rewards where the model is uncertain" in said
+    assert "OfflineRL-Kit for v2" in said

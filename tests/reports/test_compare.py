@@ -59,6 +59,21 @@ def test_a_setting_that_an_older_run_did_not_write_differs(tmp_path):
     assert differing([new, old]) == [{"beta": 1.0}, {"beta": None}]
     other = Run.create(tmp_path / "other", about | {"algorithm": "other"})
     assert differing([other, new]) == [{}, {}]  # It may well have no such setting.
+    stronger = make(tmp_path / "stronger", beta=2.0)
+    assert [list(own) for own in differing([other, new, stronger])] == [
+        ["sac.actor_rate"],
+        ["beta", "sac.actor_rate"],
+        ["beta", "sac.actor_rate"],
+    ]
+
+
+def test_one_evaluation_has_no_spread(run_cli, tmp_path):
+    make(tmp_path / "run", scores=(6.0,))
+    code, out, _ = run_cli("compare", "run")
+    assert code == 0
+    assert " 6.0 " in out
+    assert "±" not in out
+    assert "no setting differs" in out
 
 
 def test_runs_are_called_by_their_folders(tmp_path):

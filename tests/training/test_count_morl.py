@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from countmorl import DataOptions, Policy, Run, RunOptions, load, resume, train
+from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, train
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.fit import CodesConfig
@@ -151,14 +151,37 @@ def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
     assert resume(run.path, quiet=True).metrics() == run.metrics()
 
 
+def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_shared(
+    log, whole, tmp_path
+):
+    codes = replace(SMALL.codes, fit_updates=SMALL.codes.fit_updates + 1)
+    other = replace(SMALL, model=EnsembleConfig(), codes=codes, epochs=1)
+    options = {"options": OPTIONS, "model": whole.path, "quiet": True}
+    run = train(other, log, out=tmp_path / "run", **options)
+    assert run.config["config"]["model"] == whole.config["config"]["model"]
+    assert run.config["model_run"] == str(whole.path)
+    assert {m["stage"] for m in run.metrics()} == {"codes-6", "policy"}
+
+
+def test_a_model_of_a_run_without_one_is_refused(log, tmp_path):
+    clone = train(BC(epochs=1, updates=1, hidden=(8,)), log, out=tmp_path / "bc", quiet=True)
+    with pytest.raises(RunError, match="is a run of bc, which learns no model"):
+        train(SMALL, log, out=tmp_path / "run", model=clone.path, quiet=True)
+    config = json.loads((clone.path / "config.json").read_text())
+    del config["data"]
+    (clone.path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="incomplete: 'data' is missing"):
+        train(SMALL, log, out=tmp_path / "run", model=clone.path, quiet=True)
+
+
 def test_a_model_of_other_data_or_settings_is_refused(log, whole, tmp_path):
     options = {"out": tmp_path / "run", "model": whole.path, "quiet": True}
     with pytest.raises(RunError, match="fitted on other data"):
         train(SMALL, log, data_options=DataOptions(rows=300), **options)
     wider = replace(SMALL, model=replace(SMALL.model, width=9))
-    with pytest.raises(ConfigError, match="other settings"):
+    with pytest.raises(ConfigError, match=r"fitted with another width\. Leave --model"):
         train(wider, log, **options)
-    with pytest.raises(ConfigError, match="has no model"):
+    with pytest.raises(ConfigError, match="bc learns no model"):
         train("bc", log, **options)
     assert not (tmp_path / "run").exists()
 

@@ -401,6 +401,11 @@ class TestResumeRefuses:
         self.refused(halted, "config.json|hash")
 
 
+def test_a_class_in_place_of_settings_is_said(log):
+    with pytest.raises(ConfigError, match=r"MOPO\(\), with brackets"):
+        train(MOPO, log())  # type: ignore[arg-type]
+
+
 class TestDivergence:
     def test_is_said_with_epoch_and_quantity(self, log, tmp_path):
         wild = BC(epochs=4, updates=3, batch=8, hidden=(8, 8), learning_rate=1e30)
@@ -408,7 +413,8 @@ class TestDivergence:
             RunError, match=r"diverged: `loss` is nan in epoch 1 of stage policy.*learning rate"
         ):
             train(wild, log(), out=tmp_path / "a", quiet=True)
-        assert not (tmp_path / "a" / "policy.safetensors").exists()
+        # Nothing was learned, so the folder is free for the corrected command.
+        assert not (tmp_path / "a").exists()
 
     def test_keeps_the_last_checkpoint_and_policy(self, halted, monkeypatch):
         from countmorl.agents.bc import BCAgent

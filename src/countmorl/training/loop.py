@@ -54,7 +54,8 @@ class Stages:
         saved = self.run.load_result(stage.name)
         if saved is not None:
             arrays, meta = saved
-            self._metrics_size = meta["metrics_size"]
+            # A result of another run came without its metrics: keep what stands.
+            self._metrics_size = max(self._metrics_size, meta["metrics_size"])
             template = eqx.filter_eval_shape(lambda key: stage.result(stage.init(key=key)), stream)
             return from_arrays(template, arrays)
         result = eqx.filter_jit(stage.result)(self._train(stage, stream))
