@@ -92,7 +92,7 @@ def test_a_score(run_cli, log, save, tiny, tmp_path):
 def test_a_wrong_nested_setting_is_one_sentence(run_cli):
     code, out, err = run_cli("train", "count-morl", "log.npz", "--sac.actor-rate", "-1")
     assert (code, out) == (2, "")
-    assert err == "countmorl: `actor_rate` must be above 0, got -1.\n"
+    assert err == "countmorl: `actor_rate` must be a number above 0, got -1.\n"
 
 
 def test_without_evaluations_it_says_why(run_cli, trained, tiny):

@@ -96,7 +96,7 @@ def test_the_step_size_falls_to_zero_over_the_whole_fit():
 
 
 def test_wrong_settings_are_refused():
-    with pytest.raises(ConfigError, match=r"model.max_epochs. must be at least 1"):
+    with pytest.raises(ConfigError, match="`max_epochs` must be at least 1"):
         EnsembleConfig(max_epochs=0)
     with pytest.raises(ConfigError, match="between 1 and `members`"):
         EnsembleConfig(members=3, elites=4)

@@ -11,8 +11,7 @@ from jaxtyping import Array, Float
 
 from countmorl.agents.heads import pair_value
 from countmorl.agents.sac import SAC, AbstractCriticTerm
-from countmorl.configs import check_types
-from countmorl.errors import ConfigError
+from countmorl.configs import at_least, check_types, positive
 from countmorl.nets import MLP
 from countmorl.types import Key, Metrics, Transition
 
@@ -41,11 +40,8 @@ class ConservativeConfig:
 
     def __post_init__(self) -> None:
         check_types(self)
-        for name in ("weight", "temperature", "threshold_rate"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ConfigError(f"`conservative.{name}` must be a number of at least 0.")
-        if self.actions < 1 or self.temperature == 0:
-            raise ConfigError("`conservative.actions` and `.temperature` must be above 0.")
+        at_least(self, weight=0, actions=1)
+        positive(self, "temperature", "threshold_rate")
 
 
 class Conservative(AbstractCriticTerm):

@@ -12,33 +12,23 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
-from countmorl.agents.base import AbstractAgent
+from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
-from countmorl.configs import at_least, check_types
+from countmorl.configs import at_least, positive
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
-from countmorl.errors import ConfigError
 from countmorl.nets import MLP, CosineDecay
 from countmorl.types import Key, Metrics, Transition
 
 
 @dataclass(frozen=True, kw_only=True)
-class SACConfig:
+class SACConfig(AbstractActorCriticConfig):
     """The policy's learner."""
 
-    hidden: tuple[int, ...] = (256, 256)
-    """Units of each hidden layer of actor and critics."""
-    discount: float = 0.995
-    """Weight of the next step's value (gamma). With the paper's 0.99 a fall 300 steps ahead weighs
-    5 %, and policies learn to run into it."""
     normalize: bool = True
     """Standardise observations by the data's mean and deviation."""
-    actor_rate: float = 3e-4
-    """Step size of Adam for the actor."""
     actor_decay: bool = True
     """Let the actor's step size fall to zero along half a cosine over the run."""
-    critic_rate: float = 3e-4
-    """Step size of Adam for the critics."""
     critic_norm: bool = True
     """Normalise the critics' hidden layers (layer normalisation)."""
     entropy_rate: float = 1e-3
@@ -48,28 +38,15 @@ class SACConfig:
     uniform policy's where actions are discrete."""
     log_std_min: float = -5.0
     """Floor of the policy's log deviation (the authors use -20)."""
-    polyak: float = 0.005
-    """Share of the critics that the target critics take on at each update (tau)."""
     entropy_backup: bool = True
     """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
     warm_start: int = 0
     """First updates in which the actor imitates the data in place of seeking high values."""
-    average_share: float = 0.1
-    """Latest share of the updates so far that the policy is averaged over before it is evaluated
-    and saved. 0 takes the actor as it is."""
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
+        positive(self, "entropy_rate")
         at_least(self, warm_start=0)
-        for name in ("actor_rate", "critic_rate", "entropy_rate"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise ConfigError(f"`{name}` must be above 0, got {getattr(self, name):g}.")
-        if not 0 < self.polyak <= 1:
-            raise ConfigError(f"`polyak` must be above 0 and at most 1, got {self.polyak:g}.")
-        if not 0 <= self.average_share <= 1:
-            raise ConfigError(f"`average_share` must be from 0 to 1, got {self.average_share:g}.")
-        if not 0 <= self.discount < 1:
-            raise ConfigError(f"`discount` must be at least 0 and below 1, got {self.discount:g}.")
 
 
 class SACState(eqx.Module):

@@ -11,49 +11,29 @@ import optax
 from jaxtyping import Array, Float
 
 from countmorl import trees
-from countmorl.agents.base import AbstractAgent
+from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import adam
-from countmorl.configs import check_types
+from countmorl.configs import at_least
 from countmorl.data.standardizer import Standardizer
-from countmorl.errors import ConfigError
 from countmorl.nets import MLP
 from countmorl.types import Key, Metrics, Transition
 
 
 @dataclass(frozen=True, kw_only=True)
-class TD3Config:
+class TD3Config(AbstractActorCriticConfig):
     """The policy's learner."""
 
-    hidden: tuple[int, ...] = (256, 256)
-    """Units of each hidden layer of actor and critics."""
-    discount: float = 0.995
-    """Weight of the next step's value (gamma), as in `SACConfig`; the authors have 0.99."""
-    actor_rate: float = 3e-4
-    """Step size of Adam for the actor."""
-    critic_rate: float = 3e-4
-    """Step size of Adam for the critics."""
-    polyak: float = 0.005
-    """Share of the networks that their targets take on at each actor step (tau)."""
     noise: float = 0.2
     """Deviation of the noise on the target policy's action."""
     noise_clip: float = 0.5
     """Largest size of that noise."""
     delay: int = 2
     """Critic steps for each step of the actor and the targets."""
-    average_share: float = 0.1
-    """Latest share of the updates so far that the policy is averaged over before it is evaluated
-    and saved, as in `SACConfig`. 0 takes the actor as it is."""
 
     def __post_init__(self) -> None:
-        check_types(self)
-        if not 0 <= self.average_share <= 1:
-            raise ConfigError(f"`average_share` must be from 0 to 1, got {self.average_share:g}.")
-        if self.delay < 1 or not 0 <= self.discount < 1 or not 0 < self.polyak <= 1:
-            raise ConfigError(
-                "`delay` must be at least 1, `discount` in [0, 1), `polyak` in (0, 1]; got "
-                f"{self.delay}, {self.discount:g}, {self.polyak:g}."
-            )
+        super().__post_init__()
+        at_least(self, noise=0, noise_clip=0, delay=1)
 
 
 class TD3State(eqx.Module):

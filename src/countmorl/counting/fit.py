@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float
 
 from countmorl import trees
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types, positive
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.table import MAX_BITS, CountTable, pack
 from countmorl.data.standardizer import Standardizer
@@ -48,11 +48,8 @@ class CodesConfig:
         check_types(self)
         if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
             raise ConfigError(f"`bits` must be auto or from 1 to {MAX_BITS}, got {self.bits}.")
-        for name in ("fit_epochs", "fit_updates", "fit_batch"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"`{name}` must be at least 1, got {getattr(self, name)}.")
-        if not self.fit_noise >= 0:
-            raise ConfigError(f"`fit_noise` must be at least 0, got {self.fit_noise}.")
+        at_least(self, fit_epochs=1, fit_updates=1, fit_batch=1, fit_noise=0)
+        positive(self, "fit_rate")
 
 
 class CodesState(eqx.Module):

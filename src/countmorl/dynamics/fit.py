@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
-from countmorl.configs import check_types
+from countmorl.configs import at_least, check_types, positive
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
@@ -54,11 +54,8 @@ class EnsembleConfig:
             raise ConfigError(
                 f"`elites` must lie between 1 and `members` ({self.members}), got {self.elites}."
             )
-        for name in ("batch", "holdout", "max_epochs", "least_steps"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"`model.{name}` must be at least 1, got {getattr(self, name)}.")
-        if not 0 < self.learning_rate < float("inf"):
-            raise ConfigError(f"`model.learning_rate` must be above 0, got {self.learning_rate:g}.")
+        at_least(self, batch=1, holdout=1, max_epochs=1, least_steps=1)
+        positive(self, "learning_rate")
         if len(self.decays) != 5:
             raise ConfigError(f"`decays` needs five numbers, got {len(self.decays)}.")
 
