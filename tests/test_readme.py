@@ -1,4 +1,4 @@
-"""The blocks of the README work as they stand, one after the other in one folder.
+"""The blocks of README and guides work as they stand, one after the other in one folder a page.
 
 Python blocks are executed. In bash and console blocks every line that calls `countmorl` is run
 through the command line. A block whose first line says `no-test` is passed over: one that
@@ -8,9 +8,11 @@ downloads or trains for hours.
 import re
 import shlex
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from countmorl.algorithms import ALGORITHMS
 from countmorl.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -38,16 +40,18 @@ def commands(body: str) -> list[list[str]]:
 
 def run(language: str, body: str, names: dict) -> None:
     if language == "python":
-        exec(compile(body, "README.md", "exec"), names)
+        exec(compile(body, "a page", "exec"), names)
         return
     for arguments in commands(body):
         assert main(arguments) == 0, f"countmorl {shlex.join(arguments)}"
 
 
-def test_every_block_of_the_readme_works(capsys):
-    names: dict = {"__name__": "readme"}
-    for language, body in blocks((ROOT / "README.md").read_text(encoding="utf-8")):
-        run(language, body, names)
+@pytest.mark.parametrize("page", ["README.md", "docs/algorithms.md"])
+def test_every_block_of_a_page_works(page, capsys):
+    names: dict = {"__name__": "page"}
+    with mock.patch.dict(ALGORITHMS):  # A page may add an algorithm of its own.
+        for language, body in blocks((ROOT / page).read_text(encoding="utf-8")):
+            run(language, body, names)
 
 
 SAMPLE = """
