@@ -13,7 +13,7 @@ from countmorl.counting.fit import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import loop
-from countmorl.training.build import next_bits
+from countmorl.training.build import crowding, next_bits
 from countmorl.training.counters import load_query
 
 SMALL = CountMORL(
@@ -214,11 +214,18 @@ def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_pa
     config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
     said = capsys.readouterr().err
-    assert "a typical pair's count by code length: " in said
-    tried = {m["stage"]: m["typical_count"] for m in run.metrics() if "samples_per_code" in m}
+    assert "by code length: " in said
+    facts = {m["stage"]: m for m in run.metrics() if "samples_per_code" in m}
+    tried = {stage: crowding(m, int(stage.split("-")[1])) for stage, m in facts.items()}
     aim = np.sqrt(50)
     best = min(tried, key=lambda stage: abs(np.log(tried[stage] / aim)))
     assert f"codes of {best.split('-')[1]} bits" in said
+
+
+def test_crowding_is_rows_per_code_or_how_full_the_codes_are():
+    # 1000 of 65,536 codes are few; 8192 are an eighth, twice as many as are good.
+    assert crowding({"codes": [900, 1000, 1100], "samples_per_code": [7.0, 6.0, 5.0]}, 16) == 6.0
+    assert crowding({"codes": [8192], "samples_per_code": [6.0]}, 16) == 20.0
 
 
 def test_next_code_length_brackets_the_aim():

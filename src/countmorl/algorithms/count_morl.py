@@ -4,8 +4,8 @@ r~(s, a) = r(s, a) - beta min(1, 1 / sqrt(n(s, a))), where n counts the pairs of
 share a learned binary code with (s, a); SAC on rollouts of the model with that reward.
 
 Differences from the paper: the penalty never exceeds beta (Algorithm 1 as printed punishes
-0 < n < 1 more than n = 0); the code length is chosen so that a typical held-out pair counts
-5 to 10.
+0 < n < 1 more than n = 0); the code length is not tuned but chosen from the data, so that 5 to 10
+rows share a code.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
 the encoder is fitted after the model, on standardised features, and reconstructs standardised

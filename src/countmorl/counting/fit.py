@@ -30,8 +30,9 @@ class CodesConfig:
     """The codes and how their encoders are fitted."""
 
     bits: int | Literal["auto"] = "auto"
-    """Length of the code (d), 1 to 128. auto: the length at which a typical held-out pair counts 5
-    to 10, as many rows to a code as the paper found to work best."""
+    """Length of the code (d), 1 to 128. auto: the length at which 5 to 10 rows share a code, which
+    the paper found to work best, or a longer one where those would fill over a sixteenth of all
+    codes."""
     fit_epochs: int = 6
     """Epochs of encoder updates."""
     fit_updates: int = 1000

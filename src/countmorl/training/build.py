@@ -32,9 +32,10 @@ from countmorl.training.loop import Stages
 from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage
 
 WANTED = (5.0, 10.0)
-"""Rows to a code where the paper's penalty worked best; the search aims at their geometric middle.
-The paper divides rows by codes. Ours are used unevenly and fill short lengths densely, so that even
-absurd pairs hit a used code; the search looks at what the penalty sees, a held-out pair's count."""
+"""Rows per code where the paper's penalty worked best; the search aims at their middle."""
+FULL = 1 / 16
+"""Share of all codes in use at the most: where it is larger, a pair that was never seen shares a
+code with some row by chance, and the code is made longer though rows per code get fewer."""
 SENSIBLE = (2.0, 50.0)
 TRIES = 3
 SIMHASH_STREAM = 3
@@ -107,15 +108,15 @@ class Build(AbstractBuild):
 
     def tell_quality(self, counter: CodeCounter, facts: dict[str, Any]) -> None:
         """Say how many rows share a code, and aloud where that makes counts useless."""
-        each, per_code = facts["typical_count"], np.median(facts["samples_per_code"])
+        each = np.median(facts["samples_per_code"])
         self.say(
-            f"codes of {counter.bits} bits: a typical held-out pair counts {each:.1f} "
-            f"({per_code:.1f} rows per code)"
+            f"codes of {counter.bits} bits: {each:.1f} rows per code, and a typical held-out pair "
+            f"counts {facts['typical_count']:.1f}"
         )
         if not SENSIBLE[0] <= each <= SENSIBLE[1]:
             why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
             self.say(
-                f"warning: a count of {each:.1f} is outside {SENSIBLE[0]:g} to "
+                f"warning: {each:.1f} rows per code are outside {SENSIBLE[0]:g} to "
                 f"{SENSIBLE[1]:g}: {why}, so the penalty says little. --codes.bits auto chooses."
             )
 
@@ -145,20 +146,20 @@ class Build(AbstractBuild):
         self.say(calibration["verdict"])
 
     def search(self, config: CodesConfig) -> tuple[CodeCounter, dict[str, Any]]:
-        """Try code lengths until a typical held-out pair counts 5 to 10; keep the closest."""
+        """Try code lengths until 5 to 10 rows share a code; keep the closest."""
         aim = float(np.sqrt(WANTED[0] * WANTED[1]))
         tried: dict[int, tuple[CodeCounter, dict[str, Any]]] = {}
         rows: dict[int, float] = {}
         bits = 24
         while bits not in tried and len(tried) < 6:
             tried[bits] = self.codes(config, bits)
-            rows[bits] = max(0.1, tried[bits][1]["typical_count"])
+            rows[bits] = crowding(tried[bits][1], bits)
             if WANTED[0] <= rows[bits] <= WANTED[1]:
                 break
             bits = next_bits(rows, aim)
         best = min(rows, key=lambda length: abs(np.log(rows[length] / aim)))
         curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
-        self.say(f"a typical pair's count by code length: {curve}")
+        self.say(f"rows per code, or how full the codes are, by code length: {curve}")
         return tried[best]
 
     def codes(self, config: CodesConfig, bits: int) -> tuple[CodeCounter, dict[str, Any]]:
@@ -181,6 +182,12 @@ class Build(AbstractBuild):
         """Tell the user something about the data."""
         if not self.stages.quiet:
             print(text, file=sys.stderr, flush=True)
+
+
+def crowding(facts: dict[str, Any], bits: int) -> float:
+    """Rows per code; or, where it is worse, how full the codes are, `FULL` being 10."""
+    full = float(np.median(facts["codes"])) / 2.0**bits
+    return max(float(np.median(facts["samples_per_code"])), WANTED[1] * full / FULL)
 
 
 def next_bits(rows: dict[int, float], aim: float) -> int:
