@@ -10,13 +10,14 @@ from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, tr
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.fit import CodesConfig
-from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.dynamics.fit import EnsembleConfig, split_rows
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import loop
 from countmorl.training.build import crowding, next_bits
 from countmorl.training.counters import load_query
 
 SMALL = CountMORL(
+    beta=1.0,
     epochs=4,
     updates=5,
     batch=20,
@@ -151,6 +152,18 @@ def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
     assert resume(run.path, quiet=True).metrics() == run.metrics()
 
 
+def test_without_a_beta_an_unseen_pair_costs_a_mean_reward(log, whole, tmp_path):
+    other = replace(SMALL, beta="auto", epochs=1)
+    options = {"options": OPTIONS, "model": whole.path, "quiet": True}
+    run = train(other, log, out=tmp_path / "run", **options)
+    reward = np.asarray(split_rows(load(log), SMALL.model, seed=0)[0].y)[:, -1]
+    assert load_query(run).beta == pytest.approx(np.abs(reward).mean())
+    with pytest.raises(ConfigError, match="`beta` must be at least 0"):
+        replace(SMALL, beta=-1.0)
+    with pytest.raises(ConfigError, match="`beta` must be"):
+        replace(SMALL, beta="much")  # type: ignore[arg-type]
+
+
 def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_shared(
     log, whole, tmp_path
 ):
@@ -217,15 +230,14 @@ def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_pa
     assert "by code length: " in said
     facts = {m["stage"]: m for m in run.metrics() if "samples_per_code" in m}
     tried = {stage: crowding(m, int(stage.split("-")[1])) for stage, m in facts.items()}
-    aim = np.sqrt(50)
-    best = min(tried, key=lambda stage: abs(np.log(tried[stage] / aim)))
+    best = min(tried, key=lambda stage: abs(np.log(tried[stage] / 7)))
     assert f"codes of {best.split('-')[1]} bits" in said
 
 
 def test_crowding_is_rows_per_code_or_how_full_the_codes_are():
     # 1000 of 65,536 codes are few; 8192 are an eighth, twice as many as are good.
     assert crowding({"codes": [900, 1000, 1100], "samples_per_code": [7.0, 6.0, 5.0]}, 16) == 6.0
-    assert crowding({"codes": [8192], "samples_per_code": [6.0]}, 16) == 20.0
+    assert crowding({"codes": [8192], "samples_per_code": [6.0]}, 16) == 14.0
 
 
 def test_next_code_length_brackets_the_aim():

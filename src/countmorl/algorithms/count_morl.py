@@ -4,8 +4,8 @@ r~(s, a) = r(s, a) - beta min(1, 1 / sqrt(n(s, a))), where n counts the pairs of
 share a learned binary code with (s, a); SAC on rollouts of the model with that reward.
 
 Differences from the paper: the penalty never exceeds beta (Algorithm 1 as printed punishes
-0 < n < 1 more than n = 0); the code length is not tuned but chosen from the data, so that 5 to 10
-rows share a code.
+0 < n < 1 more than n = 0); beta and the code length are not tuned but chosen from the data: the
+mean size of a reward, and 5 to 10 rows per code.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
 the encoder is fitted after the model, on standardised features, and reconstructs standardised
@@ -13,7 +13,9 @@ pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` ha
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+import numpy as np
 
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import at_least
@@ -28,8 +30,9 @@ class CountMORL(AbstractModelBased):
 
     paper: ClassVar[str] = "Kim and Oh, ICML 2023"
 
-    beta: float = 1.0
-    """What a pair that was never seen costs (beta)."""
+    beta: float | Literal["auto"] = "auto"
+    """What a pair that was never seen costs (beta). auto: the mean size of a logged reward, so that
+    the unit rewards are measured in does not matter."""
     estimate: Kind = "AVG"
     """Which count to trust: the members' mean (AVG), or `alpha` deviations below (LC) or above
     (UC) it."""
@@ -43,11 +46,15 @@ class CountMORL(AbstractModelBased):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, beta=0, alpha=0)
+        at_least(self, alpha=0)
+        if self.beta != "auto":
+            at_least(self, beta=0)
 
     def pessimism(self, build: AbstractBuild) -> CountPenalty:
         """Count the pairs of the data, penalise by the count."""
         counter = build.counter(self.counter, self.codes)
-        penalty = CountPenalty(counter, self.beta, self.estimate, self.alpha)
+        rewards = np.asarray(build.targets[:, -1], np.float64)
+        beta = float(np.abs(rewards).mean()) if self.beta == "auto" else self.beta
+        penalty = CountPenalty(counter, beta, self.estimate, self.alpha)
         build.keep_counter(penalty)
         return penalty

@@ -31,8 +31,10 @@ from countmorl.training.epoch import Imagination
 from countmorl.training.loop import Stages
 from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage
 
-WANTED = (5.0, 10.0)
-"""Rows per code where the paper's penalty worked best; the search aims at their middle."""
+WANTED = 7.0
+"""Rows per code. The paper's penalty worked best at 5 to 10."""
+CLOSE = 1.75
+"""Within this factor of what is wanted the search is content: each length takes a minute to fit."""
 FULL = 1 / 16
 """Share of all codes in use at the most: where it is larger, a pair that was never seen shares a
 code with some row by chance, and the code is made longer though rows per code get fewer."""
@@ -133,6 +135,7 @@ class Build(AbstractBuild):
             "discrete": self.dataset.discrete,
         }
         save_counter(run, penalty.counter, about)
+        self.say(f"a pair that was never seen costs {penalty.beta:.3g} (beta)")
         calibration = calibrate(
             self.ensemble,
             penalty.counter,
@@ -146,18 +149,17 @@ class Build(AbstractBuild):
         self.say(calibration["verdict"])
 
     def search(self, config: CodesConfig) -> tuple[CodeCounter, dict[str, Any]]:
-        """Try code lengths until 5 to 10 rows share a code; keep the closest."""
-        aim = float(np.sqrt(WANTED[0] * WANTED[1]))
+        """Try code lengths until about 7 rows share a code; keep the closest."""
         tried: dict[int, tuple[CodeCounter, dict[str, Any]]] = {}
         rows: dict[int, float] = {}
         bits = 24
         while bits not in tried and len(tried) < 6:
             tried[bits] = self.codes(config, bits)
             rows[bits] = crowding(tried[bits][1], bits)
-            if WANTED[0] <= rows[bits] <= WANTED[1]:
+            if WANTED / CLOSE <= rows[bits] <= WANTED * CLOSE:
                 break
-            bits = next_bits(rows, aim)
-        best = min(rows, key=lambda length: abs(np.log(rows[length] / aim)))
+            bits = next_bits(rows, WANTED)
+        best = min(rows, key=lambda length: abs(np.log(rows[length] / WANTED)))
         curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
         self.say(f"rows per code, or how full the codes are, by code length: {curve}")
         return tried[best]
@@ -185,9 +187,9 @@ class Build(AbstractBuild):
 
 
 def crowding(facts: dict[str, Any], bits: int) -> float:
-    """Rows per code; or, where it is worse, how full the codes are, `FULL` being 10."""
+    """Rows per code; or, where it is worse, how full the codes are, `FULL` being what is wanted."""
     full = float(np.median(facts["codes"])) / 2.0**bits
-    return max(float(np.median(facts["samples_per_code"])), WANTED[1] * full / FULL)
+    return max(float(np.median(facts["samples_per_code"])), WANTED * full / FULL)
 
 
 def next_bits(rows: dict[int, float], aim: float) -> int:
