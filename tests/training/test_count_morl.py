@@ -152,12 +152,12 @@ def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
     assert resume(run.path, quiet=True).metrics() == run.metrics()
 
 
-def test_without_a_beta_an_unseen_pair_costs_a_mean_reward(log, whole, tmp_path):
+def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, whole, tmp_path):
     other = replace(SMALL, beta="auto", epochs=1)
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
     run = train(other, log, out=tmp_path / "run", **options)
     reward = np.asarray(split_rows(load(log), SMALL.model, seed=0)[0].y)[:, -1]
-    assert load_query(run).beta == pytest.approx(np.abs(reward).mean())
+    assert load_query(run).beta == pytest.approx(0.4 * np.abs(reward).mean())
     with pytest.raises(ConfigError, match="`beta` must be at least 0"):
         replace(SMALL, beta=-1.0)
     with pytest.raises(ConfigError, match="`beta` must be"):
