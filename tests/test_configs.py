@@ -1,5 +1,6 @@
 import json
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Literal
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import countmorl
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.bc import BC
-from countmorl.configs import check_types, from_json, to_json
+from countmorl.configs import at_least, check_types, from_json, layer_sizes, positive, to_json
 from countmorl.errors import ConfigError
 from countmorl.training.options import DataOptions, RunOptions
 
@@ -126,3 +127,26 @@ def test_wrong_types_are_named(values, words):
 def test_configs_check_themselves_when_they_are_made(make, words):
     with pytest.raises(ConfigError, match=words):
         make()
+
+
+def test_at_least():
+    at_least(SimpleNamespace(a=1, b=0), a=1, b=0)
+    with pytest.raises(ConfigError, match=r"`a` must be at least 1, got 0.5"):
+        at_least(SimpleNamespace(a=0.5), a=1)
+    for value in ("nan", "inf"):
+        with pytest.raises(ConfigError, match=f"got {value}"):
+            at_least(SimpleNamespace(a=float(value)), a=1)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+def test_positive(value):
+    positive(SimpleNamespace(rate=1e-9), "rate")
+    with pytest.raises(ConfigError, match="`rate` must be a number above 0"):
+        positive(SimpleNamespace(rate=value), "rate")
+
+
+def test_layer_sizes():
+    layer_sizes(())
+    layer_sizes((1, 2))
+    with pytest.raises(ConfigError, match="`hidden` must hold layer sizes of at least 1"):
+        layer_sizes((8, 0))

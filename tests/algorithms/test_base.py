@@ -1,35 +1,9 @@
-from types import SimpleNamespace
-
 import pytest
 
 from countmorl.algorithms import ALGORITHMS, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
-from countmorl.configs import at_least, layer_sizes, positive
 from countmorl.errors import ConfigError
-
-
-def test_at_least():
-    at_least(SimpleNamespace(a=1, b=0), a=1, b=0)
-    with pytest.raises(ConfigError, match=r"`a` must be at least 1, got 0.5"):
-        at_least(SimpleNamespace(a=0.5), a=1)
-    for value in ("nan", "inf"):
-        with pytest.raises(ConfigError, match=f"got {value}"):
-            at_least(SimpleNamespace(a=float(value)), a=1)
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
-def test_positive(value):
-    positive(SimpleNamespace(rate=1e-9), "rate")
-    with pytest.raises(ConfigError, match="`rate` must be a number above 0"):
-        positive(SimpleNamespace(rate=value), "rate")
-
-
-def test_layer_sizes():
-    layer_sizes(())
-    layer_sizes((1, 2))
-    with pytest.raises(ConfigError, match="`hidden` must hold layer sizes of at least 1"):
-        layer_sizes((8, 0))
 
 
 def test_find_algorithm():

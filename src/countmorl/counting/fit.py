@@ -30,8 +30,8 @@ class CodesConfig:
     """The codes and how their encoders are fitted."""
 
     bits: int | Literal["auto"] = "auto"
-    """Length of the code (d), 1 to 128. auto: the length at which 5 to 10 rows share a code, which
-    the paper found to work best, or a longer one where those would fill over a sixteenth of all
+    """Length of the code (d), 1 to 128. auto: the length at which about 7 rows share a code (5 to
+    10 worked best in the paper), or a longer one where those would fill about a sixteenth of all
     codes."""
     fit_epochs: int = 6
     """Epochs of encoder updates."""
