@@ -235,7 +235,7 @@ def test_backup_is_the_exact_expectation():
 
 
 def test_the_soft_maximum_runs_over_every_action():
-    term = Conservative.make(ConservativeConfig(weight=2.0, temperature=0.7))
+    term = Conservative.make(ConservativeConfig(weight=2.0, temperature=0.7, every=1))
     sac, steps = agent(term), batch()
     got, _ = term(sac.state.critics, sac, steps, key=jr.key(0))
     wanted, obs = 0.0, np.asarray(steps.obs)

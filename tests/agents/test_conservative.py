@@ -63,7 +63,7 @@ def by_hand(sac, steps, *, actions, temperature, weight, first=0, real=ROWS):
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 @pytest.mark.parametrize(("first", "real"), [(0, ROWS), (0, REAL), (REAL, REAL)])
 def test_against_numpy(temperature, first, real):
-    config = ConservativeConfig(weight=3.0, temperature=temperature, actions=4)
+    config = ConservativeConfig(weight=3.0, temperature=temperature, actions=4, every=1)
     term = Conservative.make(config, pushed_up=real, pushed_down_from=first)
     sac, steps = agent(), batch()
     value, _ = term(sac.state.critics, sac, steps, key=jr.key(5))
@@ -85,10 +85,12 @@ def slopes(term, steps):
 
 def test_only_real_rows_are_raised():
     # The trap: raising imagined rows too would reward the model's own mistakes.
-    moved = slopes(Conservative.make(ConservativeConfig(actions=2), pushed_up=REAL), batch())
+    moved = slopes(
+        Conservative.make(ConservativeConfig(actions=2, every=1), pushed_up=REAL), batch()
+    )
     assert (moved[:REAL] > 0).all()
     assert (moved[REAL:] == 0).all()
-    trapped = slopes(Conservative.make(ConservativeConfig(actions=2)), batch())
+    trapped = slopes(Conservative.make(ConservativeConfig(actions=2, every=1)), batch())
     assert (trapped[REAL:] > 0).all()
 
 
@@ -100,7 +102,7 @@ def test_combo_raises_the_real_share_of_a_batch_and_lowers_where_it_is_told():
 
 
 def test_the_term_moves_the_critics_and_not_the_actor():
-    term = Conservative.make(ConservativeConfig(actions=2))
+    term = Conservative.make(ConservativeConfig(actions=2, every=1))
     sac, steps = agent(), batch()
 
     def loss(parts):
@@ -137,7 +139,7 @@ def test_the_multiplier_rises_while_the_gap_is_too_large():
     gap = float(facts["conservative_gap"])
     np.testing.assert_allclose(value, 2 * (gap + 100), rtol=1e-5)  # Two critics, multiplier 1.
     np.testing.assert_allclose(term.learned(facts).log_multiplier, 0.01 * (gap + 100), rtol=1e-5)
-    fixed = Conservative.make(ConservativeConfig(actions=2))
+    fixed = Conservative.make(ConservativeConfig(actions=2, every=1))
     assert fixed.learned(facts) is fixed
 
 
@@ -155,7 +157,9 @@ def test_a_warm_start_imitates_first():
     np.testing.assert_allclose(mode, 0.5, atol=0.15)
 
 
-@pytest.mark.parametrize("wrong", [{"weight": -1.0}, {"actions": 0}, {"temperature": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"weight": -1.0}, {"actions": 0}, {"temperature": 0.0}, {"every": 0}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         ConservativeConfig(**wrong)
@@ -165,7 +169,9 @@ def test_the_sampled_gradient_is_the_full_one_on_average():
     sac, steps, keys = agent(), batch(), jr.split(jr.key(7), 3000)
 
     def mean_gradient(sampled):
-        term = Conservative.make(ConservativeConfig(actions=3, temperature=0.5, sampled=sampled))
+        term = Conservative.make(
+            ConservativeConfig(actions=3, temperature=0.5, sampled=sampled, every=1)
+        )
 
         def value(critics, key):
             return term(critics, sac, steps, key=key)[0]
@@ -179,3 +185,20 @@ def test_the_sampled_gradient_is_the_full_one_on_average():
     (values, drawn), (wanted_values, wanted) = mean_gradient(True), mean_gradient(False)
     np.testing.assert_allclose(values, wanted_values, rtol=1e-5)
     assert np.linalg.norm(drawn - wanted) < 0.03 * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize(("first", "real"), [(0, ROWS), (0, REAL), (REAL, REAL), (3, 3)])
+def test_every_other_row_gives_the_term_of_those_rows(first, real):
+    thin = ConservativeConfig(weight=3.0, actions=4, every=2)
+    sac, steps = agent(), batch()
+    some = Conservative.make(thin, pushed_up=real, pushed_down_from=first)
+    value, _ = some(sac.state.critics, sac, steps, key=jr.key(5))
+    half = jax.tree.map(lambda leaf: leaf[::2], steps)
+    sizes = {"first": -(-first // 2), "real": -(-real // 2)}
+    wanted = by_hand(sac, half, actions=4, temperature=1.0, weight=3.0, **sizes)
+    np.testing.assert_allclose(value, wanted, rtol=1e-4)
+
+
+def test_a_batch_too_small_for_every_such_row_is_refused():
+    with pytest.raises(ConfigError, match="no imagined row"):
+        COMBO(batch=4, real_share=0.5)

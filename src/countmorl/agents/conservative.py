@@ -32,6 +32,9 @@ class ConservativeConfig:
     sampled: bool = True
     """Take the term's gradient at one action a state, drawn by its share in the soft maximum: the
     same on average as at all of them, in half of the time."""
+    every: int = 4
+    """Take the term at every such row of a batch (1: at all of them). Rows are drawn at random, so
+    the term is the same on average; it is what an update costs most for."""
     threshold: float | None = None
     """Hold the gap between soft maximum and data at this value by a learned multiplier
     (Lagrange); default: a fixed weight."""
@@ -40,7 +43,7 @@ class ConservativeConfig:
 
     def __post_init__(self) -> None:
         check_types(self)
-        at_least(self, weight=0, actions=1)
+        at_least(self, weight=0, actions=1, every=1)
         positive(self, "temperature", "threshold_rate")
 
 
@@ -71,8 +74,10 @@ class Conservative(AbstractCriticTerm):
     ) -> tuple[Float[Array, ""], Metrics]:
         """The term, summed over the critics."""
         config = self.config
-        lowered = jax.tree.map(lambda leaf: leaf[self.pushed_down_from :], batch)
-        real = jax.tree.map(lambda leaf: leaf[: self.pushed_up], batch)
+        # The same real rows are raised and lowered: what their values have in common cancels out.
+        first = -(-self.pushed_down_from // config.every) * config.every
+        lowered = jax.tree.map(lambda leaf: leaf[first :: config.every], batch)
+        real = jax.tree.map(lambda leaf: leaf[: self.pushed_up : config.every], batch)
         high = self.soft_maximum(critics, agent, lowered, key=key).mean(axis=-1)
         on_data = agent.head.q(critics, real.obs, real.action).mean(axis=-1)
         gap = config.weight * (high - on_data)

@@ -7,7 +7,8 @@ Differences from the paper: the term is CQL(H)'s with a policy and uniform actio
 code; the SAC is the one all methods share (see `SACConfig`), and rollouts go on (see
 `AbstractModelBased`). From OfflineRL-Kit: the soft maximum runs over all 30 actions, not over three
 at a time. From d3rlpy: rollouts end at terminal states, and only elites are rolled out. From all:
-the term's gradient is taken at one action a state (`ConservativeConfig.sampled`).
+the term is taken at a quarter of a batch, its gradient at one action a state
+(`ConservativeConfig.every`, `.sampled`).
 """
 
 from dataclasses import dataclass, field, replace
@@ -50,6 +51,8 @@ class COMBO(AbstractModelBased):
         super().__post_init__()
         if self.imagined_rows == self.batch:
             raise ConfigError("`real_share` leaves no real row in a batch, whose values to raise.")
+        if self.imagined_rows < self.conservative.every:
+            raise ConfigError("`conservative.every` leaves no imagined row to lower values at.")
 
     def critic_term(self, dataset: Dataset) -> Conservative:
         """Raise real rows only; lower at the chosen states."""

@@ -6,8 +6,9 @@ it imitate the data first, as in the authors' code, and `--preset paper` does.
 
 Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
 gives theirs), and the SAC all methods share (see `SACConfig`): its discount, rates, normalised
-critics and standardised observations; the term's gradient is taken at one action a state
-(`ConservativeConfig.sampled`). From OfflineRL-Kit: the soft maximum runs over all 30 actions.
+critics and standardised observations; the term is taken at a quarter of a batch, its gradient at
+one action a state (`ConservativeConfig.every`, `.sampled`). From OfflineRL-Kit: the soft maximum
+runs over all 30 actions.
 """
 
 from dataclasses import dataclass, field, replace

@@ -67,6 +67,8 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
 AS_PUBLISHED = {
     "continued": 0.0,
     "branches": 50_000,
+    "conservative.sampled": False,
+    "conservative.every": 1,
     "model.learning_rate": 1e-3,
     "model.decay": False,
     "model.max_epochs": 200,
