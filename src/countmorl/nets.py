@@ -75,6 +75,10 @@ class MLP(eqx.Module):
             x = activate(normalize(x) if self.norm else x)
         return x @ self.weights[-1] + self.biases[-1]
 
+    def shifted(self, by: float) -> "MLP":
+        """The same network, every output higher."""
+        return eqx.tree_at(lambda net: net.biases[-1], self, self.biases[-1] + by)
+
 
 def normalize(x: Float[Array, "*batch units"]) -> Float[Array, "*batch units"]:
     """Mean 0 and variance 1 over the last axis."""

@@ -98,6 +98,7 @@ def test_published_settings_reach_nested_fields():
                 learner = getattr(config, "sac", None) or config.td3
                 assert learner.discount == 0.99
                 assert learner.average_share == 0
+                assert not learner.mean_start
                 assert getattr(config, "continued", 0) == 0
                 assert config.epochs >= 1000
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float
 
 from countmorl.configs import check_types, layer_sizes, positive
+from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.types import Key, Metrics, Transition
 
@@ -27,6 +29,10 @@ class AbstractActorCriticConfig:
     """Step size of Adam for the critics."""
     polyak: float = 0.005
     """Share of the networks that their targets take on whenever those are moved (tau)."""
+    mean_start: bool = True
+    """Begin with critics that give every pair the value of the data's mean reward, not 0. From 0,
+    values take 1 / (polyak (1 - discount)) updates to grow, and as long as they grow a policy
+    follows slopes that mean nothing, off data that are narrow."""
     average_share: float = 0.1
     """Latest share of the updates so far that the policy is averaged over before it is evaluated
     and saved. 0 takes the actor as it is."""
@@ -41,6 +47,13 @@ class AbstractActorCriticConfig:
             raise ConfigError(f"`average_share` must be from 0 to 1, got {self.average_share:g}.")
         if not 0 <= self.discount < 1:
             raise ConfigError(f"`discount` must be at least 0 and below 1, got {self.discount:g}.")
+
+    def first_value(self, dataset: Dataset) -> float:
+        """What every pair is worth at first: V = r + gamma (1 - d) V, in the data's means."""
+        if not self.mean_start:
+            return 0.0
+        going_on = self.discount * (1 - dataset.terminated.mean())
+        return float(dataset.reward.mean(dtype=np.float64) / (1 - going_on))
 
 
 class AbstractAgent(eqx.Module):

@@ -114,11 +114,13 @@ class SAC(AbstractAgent):
         discrete: bool = False,
         scale: Standardizer | None = None,
         term: AbstractCriticTerm | None = None,
+        value: float = 0.0,
         key: Key,
     ) -> "SAC":
         """Start with random networks and an entropy weight of 1; `updates` is the run's length.
 
-        Where actions are `discrete`, `action_dim` is their number.
+        Where actions are `discrete`, `action_dim` is their number. `value` is what the critics
+        give to every pair at first, more or less.
         """
         head = CategoricalHead() if discrete else TanhHead(log_std_range=(config.log_std_min, 2.0))
         logits, inputs, values = head.sizes(obs_dim, action_dim)
@@ -127,9 +129,8 @@ class SAC(AbstractAgent):
         actor_rate = CosineDecay(rate, updates) if config.actor_decay else rate
         actor = MLP.make((obs_dim, *config.hidden, logits), key=actor_key)
         sizes = (inputs, *config.hidden, values)
-        critics = jax.vmap(lambda k: MLP.make(sizes, norm=config.critic_norm, key=k))(
-            jr.split(critic_key)
-        )
+        critic = lambda k: MLP.make(sizes, norm=config.critic_norm, key=k).shifted(value)  # noqa: E731
+        critics = jax.vmap(critic)(jr.split(critic_key))
         log_alpha = jnp.zeros(())
         state = SACState(
             actor=actor,
@@ -165,6 +166,7 @@ class SAC(AbstractAgent):
             discrete=dataset.discrete,
             scale=Standardizer.fit(dataset.obs, margin=1e-3) if config.normalize else None,
             term=term,
+            value=config.first_value(dataset),
             key=key,
         )
 

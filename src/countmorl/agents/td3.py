@@ -69,13 +69,14 @@ class TD3BC(AbstractAgent):
         action_dim: int,
         *,
         alpha: float,
+        value: float = 0.0,
         key: Key,
     ) -> "TD3BC":
-        """Start with random networks."""
+        """Start with random networks; every pair is worth `value` at first, more or less."""
         actor_key, critic_key = jr.split(key)
         actor = MLP.make((obs_dim, *config.hidden, action_dim), key=actor_key)
         sizes = (obs_dim + action_dim, *config.hidden, 1)
-        critics = jax.vmap(lambda k: MLP.make(sizes, key=k))(jr.split(critic_key))
+        critics = jax.vmap(lambda k: MLP.make(sizes, key=k).shifted(value))(jr.split(critic_key))
         state = TD3State(
             actor=actor,
             averaged=jax.tree.map(jnp.copy, actor),

@@ -79,8 +79,10 @@ AS_PUBLISHED = {
     "sac.critic_norm": False,
     "sac.normalize": False,
     "sac.average_share": 0.0,
+    "sac.mean_start": False,
     "td3.discount": 0.99,
     "td3.average_share": 0.0,
+    "td3.mean_start": False,
 }
 """What the published versions of the rivals have in common, and our defaults have not."""
 
@@ -139,6 +141,7 @@ def paper(data: str) -> CountMORL:
             critic_norm=False,
             normalize=False,
             average_share=0.0,
+            mean_start=False,
         ),
     )
 

@@ -1,9 +1,9 @@
 """TD3+BC (Fujimoto and Gu, NeurIPS 2021): TD3 with a pull towards the data's actions.
 
 Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))| over the batch;
-observations standardised (deviation + 1e-3). Known differences from the authors' code, both
-shared by all our methods: the discount is 0.995, not 0.99, and the policy that is judged is
-averaged. `--preset paper` has neither.
+observations standardised (deviation + 1e-3). Known differences from the authors' code, all shared
+by our other methods: the discount is 0.995, not 0.99, critics begin at the data's mean value, and
+the policy that is judged is averaged. `--preset paper` has none of them.
 """
 
 from dataclasses import dataclass, field
@@ -40,4 +40,5 @@ class TD3PlusBC(AbstractAlgorithm):
         """TD3 on standardised observations."""
         standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
         sizes = (dataset.obs_dim, dataset.action_dim)
-        return TD3BC.make(self.td3, standardizer, *sizes, alpha=self.alpha, key=key)
+        value = self.td3.first_value(dataset)
+        return TD3BC.make(self.td3, standardizer, *sizes, alpha=self.alpha, value=value, key=key)

@@ -1,0 +1,52 @@
+"""What every pair is worth before anything is learned."""
+
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from countmorl import load
+from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.td3 import TD3Config
+from countmorl.algorithms.td3_bc import TD3PlusBC
+
+REWARDS = np.array([1.0, 2.0, 3.0, 6.0])  # Their mean is 3; one step in four is terminal.
+
+
+def log(**more):
+    rng = np.random.default_rng(0)
+    arrays = {name: rng.standard_normal((4, 3)) for name in ("obs", "next_obs")}
+    steps = {"reward": REWARDS, "terminated": np.array([False, False, False, True])}
+    return load(arrays | {"action": rng.uniform(-1, 1, (4, 2))} | steps | more)
+
+
+def test_the_first_value_is_the_mean_reward_for_as_long_as_the_data_go_on():
+    # V = 3 + 0.8 * 0.75 V = 3 / 0.4.
+    assert SACConfig(discount=0.8).first_value(log()) == pytest.approx(7.5)
+    assert TD3Config(discount=0.8).first_value(log()) == pytest.approx(7.5)
+    assert SACConfig(discount=0.8, mean_start=False).first_value(log()) == 0
+    endless = log(terminated=np.zeros(4, bool))
+    assert SACConfig(discount=0.8).first_value(endless) == pytest.approx(15)
+
+
+@pytest.mark.parametrize(("mean_start", "wanted"), [(True, 300.0), (False, 0.0)])
+def test_critics_and_their_targets_begin_there(mean_start, wanted):
+    dataset = log(terminated=np.zeros(4, bool))
+    obs, action = jnp.asarray(dataset.obs), jnp.asarray(dataset.action)
+    config = SACConfig(hidden=(8, 8), discount=0.99, mean_start=mean_start)
+    sac = SAC.of(config, dataset, updates=1, key=jr.key(0))
+    for critics in (sac.state.critics, sac.state.targets):
+        np.testing.assert_allclose(sac.head.q(critics, obs, action), wanted, atol=3)
+    td3 = TD3Config(hidden=(8, 8), discount=0.99, mean_start=mean_start)
+    other = TD3PlusBC(td3=td3).agent(dataset, key=jr.key(0))
+    for critics in (other.state.critics, other.state.critic_targets):
+        np.testing.assert_allclose(sac.head.q(critics, obs, action), wanted, atol=3)
+
+
+def test_critics_of_numbered_actions_begin_there():
+    dataset = log(action=np.array([0, 1, 2, 1]), terminated=np.zeros(4, bool))
+    sac = SAC.of(SACConfig(hidden=(8, 8), discount=0.99), dataset, updates=1, key=jr.key(0))
+    values = sac.head.all_values(sac.state.critics, jnp.asarray(dataset.obs))
+    assert values is not None
+    assert values.shape == (3, 2, 4)
+    np.testing.assert_allclose(values, 300, atol=3)
