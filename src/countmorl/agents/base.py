@@ -29,10 +29,8 @@ class AbstractActorCriticConfig:
     """Step size of Adam for the critics."""
     polyak: float = 0.005
     """Share of the networks that their targets take on whenever those are moved (tau)."""
-    mean_start: bool = True
-    """Begin with critics that give every pair the value of the data's mean reward, not 0. From 0,
-    values take 1 / (polyak (1 - discount)) updates to grow, and as long as they grow a policy
-    follows slopes that mean nothing, off data that are narrow."""
+    mean_start: bool = False
+    """Begin with critics that give every pair the value of the data's mean reward, not 0."""
     average_share: float = 0.1
     """Latest share of the updates so far that the policy is averaged over before it is evaluated
     and saved. 0 takes the actor as it is."""

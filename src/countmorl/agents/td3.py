@@ -24,6 +24,10 @@ from countmorl.types import Key, Metrics, Transition
 class TD3Config(AbstractActorCriticConfig):
     """The policy's learner."""
 
+    mean_start: bool = True
+    """Begin with critics that give every pair the value of the data's mean reward. From 0, values
+    take 1 / (polyak (1 - discount)) updates to grow, and as long as they grow the actor follows
+    slopes that mean nothing, off data that are narrow."""
     noise: float = 0.2
     """Deviation of the noise on the target policy's action."""
     noise_clip: float = 0.5

@@ -41,7 +41,9 @@ class CQL(AbstractAlgorithm):
     """Epochs of training; metrics are written after each."""
     conservative: ConservativeConfig = field(default_factory=ConservativeConfig)
     """The term that lowers values."""
-    sac: SACConfig = field(default_factory=lambda: replace(SACConfig(), entropy_backup=False))
+    sac: SACConfig = field(
+        default_factory=lambda: replace(SACConfig(), entropy_backup=False, mean_start=True)
+    )
     """The policy's learner."""
 
     def agent(self, dataset: Dataset, *, key: Key) -> SAC:

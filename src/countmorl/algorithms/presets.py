@@ -141,7 +141,6 @@ def paper(data: str) -> CountMORL:
             critic_norm=False,
             normalize=False,
             average_share=0.0,
-            mean_start=False,
         ),
     )
 

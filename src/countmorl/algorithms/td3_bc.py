@@ -1,9 +1,9 @@
 """TD3+BC (Fujimoto and Gu, NeurIPS 2021): TD3 with a pull towards the data's actions.
 
 Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))| over the batch;
-observations standardised (deviation + 1e-3). Known differences from the authors' code, all shared
-by our other methods: the discount is 0.995, not 0.99, critics begin at the data's mean value, and
-the policy that is judged is averaged. `--preset paper` has none of them.
+observations standardised (deviation + 1e-3). Known differences from the authors' code: the
+discount is 0.995, not 0.99, and the policy that is judged is averaged, as with our other methods;
+critics begin at the data's mean value. `--preset paper` has none of them.
 """
 
 from dataclasses import dataclass, field

@@ -55,7 +55,6 @@ class OnlineConfig:
             critic_norm=False,
             entropy_rate=3e-4,
             average_share=0.0,
-            mean_start=False,
         )
     )
     """The learner."""
