@@ -153,8 +153,13 @@ def test_a_warm_start_imitates_first():
         step = lambda a, key: (a.update(steps, key=key)[0], None)  # noqa: E731
         return jax.lax.scan(step, sac, jr.split(jr.key(3), 300))[0]
 
-    mode = learn(sac).distribution(learn(sac).state.actor, steps.obs).mode()
+    cloned = learn(sac)
+    mode = cloned.distribution(cloned.state.actor, steps.obs).mode()
     np.testing.assert_allclose(mode, 0.5, atol=0.15)
+    # A clone of one action has little entropy: the weight would have risen, and it waited.
+    assert cloned.state.log_alpha == 0
+    beyond, _ = eqx.filter_jit(lambda a, b: a.update(b, key=jr.key(0)))(cloned, steps)
+    assert beyond.state.log_alpha > 0
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ class SACConfig(AbstractActorCriticConfig):
     entropy_backup: bool = True
     """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
     warm_start: int = 0
-    """First updates in which the actor imitates the data in place of seeking high values."""
+    """First updates in which the actor imitates the data in place of seeking high values, and the
+    entropy weight waits."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,18 +186,20 @@ class SAC(AbstractAgent):
         (_, facts), gradient = jax.value_and_grad(critic_loss, has_aux=True)(old.critics)
         critics, critic_opt = adam(config.critic_rate, gradient, old.critic_opt, old.critics)
         alpha = jnp.exp(old.log_alpha)
+        early = self.updates_so_far < config.warm_start
 
         def actor_loss(actor: MLP) -> tuple[Array, Array]:
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
+            loss = alpha * log_prob - good
             if config.warm_start:
-                early = self.updates_so_far < config.warm_start
-                good = jnp.where(early, self.likelihood(actor, batch), good)
-            return jnp.mean(alpha * log_prob - good), log_prob.mean()
+                loss = jnp.where(early, -self.likelihood(actor, batch), loss)
+            return jnp.mean(loss), log_prob.mean()
 
         (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
-        slope = -(log_prob + self.target_entropy)
+        # A clone's entropy is the data's: it must not wear the weight down before it is needed.
+        slope = jnp.where(early, 0.0, -(log_prob + self.target_entropy))
         log_alpha, alpha_opt = adam(config.entropy_rate, slope, old.alpha_opt, old.log_alpha)
         state = SACState(
             actor=actor,
