@@ -30,6 +30,10 @@ class Given(AbstractBuild):
 
     def __init__(self, model: PenalizedModel, pairs: jax.Array) -> None:
         self.model, self.ensemble = model, model.ensemble
+        step = steps(ROWS)
+        names = ("obs", "action", "reward", "next_obs", "terminated")
+        arrays = {name: np.asarray(value) for name, value in zip(names, step, strict=True)}
+        self.dataset = load(arrays)
         self._pairs, self._targets = pairs, 0.1 * jr.normal(jr.key(0), (len(pairs), OBS + 1))
 
     @property
@@ -49,9 +53,7 @@ class Given(AbstractBuild):
 
 def prepared(algorithm: AbstractAlgorithm, build: Given) -> tuple[Frozen, PolicyState]:
     """What the compiled epoch reads and what it changes."""
-    step = steps(ROWS)
-    names = ("obs", "action", "reward", "next_obs", "terminated")
-    dataset = load({name: np.asarray(value) for name, value in zip(names, step, strict=True)})
+    dataset = build.dataset
     data = on_device(dataset.transitions("critic"))
     make = eqx.filter_jit(lambda key: algorithm.agent(dataset, key=key))
     agent = make(jr.key(1))

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -162,6 +163,14 @@ def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, wh
         replace(SMALL, beta=-1.0)
     with pytest.raises(ConfigError, match="`beta` must be"):
         replace(SMALL, beta="much")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("ended", "wanted"), [(True, 1.2), (False, 3.0)])
+def test_where_nothing_ever_ends_it_costs_a_whole_one(ended, wanted):
+    data = SimpleNamespace(terminated=np.array([False, ended]))
+    build = SimpleNamespace(targets=np.array([[9.0, 2.0], [9.0, -4.0]]), dataset=data)
+    assert CountMORL().unseen_cost(build) == pytest.approx(wanted)  # type: ignore[arg-type]
+    assert CountMORL(beta=2.0).unseen_cost(build) == 2  # type: ignore[arg-type]
 
 
 def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_shared(

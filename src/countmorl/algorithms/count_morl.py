@@ -25,7 +25,10 @@ from countmorl.pessimism import CountPenalty
 
 REWARDS = 0.4
 """What an unseen pair costs, in mean rewards. The paper's tuned betas come to that: 1 on Hopper's
-and Walker2d's replays, 3 on HalfCheetah medium-expert. docs/results.md has a whole mean reward."""
+and Walker2d's replays. docs/results.md has a whole mean reward."""
+ENDLESS = 1.0
+"""The same where no logged step is terminal: the model knows of no end that a policy could run
+into, and the penalty alone keeps it with the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,7 @@ class CountMORL(AbstractModelBased):
 
     beta: float | Literal["auto"] = "auto"
     """What a pair that was never seen costs (beta). auto: two fifths of the mean size of a logged
-    reward, so that the unit of rewards does not matter."""
+    reward, or all of it where no logged step is terminal; the unit of rewards does not matter."""
     estimate: Kind = "AVG"
     """Which count to trust: the members' mean (AVG), or `alpha` deviations below (LC) or above
     (UC) it."""
@@ -57,8 +60,14 @@ class CountMORL(AbstractModelBased):
     def pessimism(self, build: AbstractBuild) -> CountPenalty:
         """Count the pairs of the data, penalise by the count."""
         counter = build.counter(self.counter, self.codes)
-        rewards = np.asarray(build.targets[:, -1], np.float64)
-        beta = REWARDS * float(np.abs(rewards).mean()) if self.beta == "auto" else self.beta
-        penalty = CountPenalty(counter, beta, self.estimate, self.alpha)
+        penalty = CountPenalty(counter, self.unseen_cost(build), self.estimate, self.alpha)
         build.keep_counter(penalty)
         return penalty
+
+    def unseen_cost(self, build: AbstractBuild) -> float:
+        """Return beta, as given or from the data."""
+        if self.beta != "auto":
+            return self.beta
+        rewards = np.asarray(build.targets[:, -1], np.float64)
+        share = REWARDS if build.dataset.terminated.any() else ENDLESS
+        return share * float(np.abs(rewards).mean())

@@ -28,6 +28,7 @@ STEPS = 100_000
 class AbstractBuild(ABC):
     """Fits, or reads from the run, what an algorithm asks for."""
 
+    dataset: Dataset
     ensemble: Ensemble
 
     @property
