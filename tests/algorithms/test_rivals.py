@@ -15,7 +15,6 @@ from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig, advantage, mixture_log_prob
 from countmorl.algorithms.balance import Balance
 from countmorl.algorithms.combo import COMBO
-from countmorl.algorithms.mopo import MOPO
 from countmorl.algorithms.morel import _largest
 from countmorl.algorithms.rambo import RAMBO
 from countmorl.algorithms.repb_sde import RepBSDE
