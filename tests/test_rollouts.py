@@ -93,7 +93,7 @@ class Still(AbstractAgent):
         return {}
 
 
-def visited(continued, epochs, ends=False, from_first=0):
+def visited(continued, epochs, ends=False):
     """Where the last epoch's eight branches of two steps were; the data hold 0 and 40."""
     rows = jnp.array([[0.0], [40.0]])
     data = Transition(rows, rows, rows[:, 0], rows, jnp.zeros(2, bool))
@@ -101,9 +101,7 @@ def visited(continued, epochs, ends=False, from_first=0):
     if not ends:
         never = KnownTermination(lambda next_obs: next_obs[0] > 1000)
         model = eqx.tree_at(lambda m: m.termination, model, never)
-    sizes = {"horizon": 2, "branches": 8, "rows": 1, "continued": continued}
-    first = {"first_obs": jnp.array([[20.0]]), "from_first": from_first}
-    plan = Imagination(model, **sizes, **first)
+    plan = Imagination(model, horizon=2, branches=8, rows=1, continued=continued)
     buffer, facts = RingBuffer.empty(1, 16, 1, 1), {}
     for number in range(epochs):
         state = PolicyState(Still(), buffer)
@@ -121,17 +119,6 @@ def test_rollouts_go_on_from_where_the_last_ones_ended():
     assert sum(value in (0.0, 1.0, 40.0, 41.0) for value in obs) == 2 * 2
     assert float(facts["rollout_continued"]) == 0.75
     assert set(visited(0, epochs=2)[0]) == {0.0, 1.0, 40.0, 41.0}
-
-
-def test_some_rollouts_begin_where_an_episode_began():
-    obs, _ = visited(0, epochs=1, from_first=3)
-    assert sum(value == 20.0 for value in obs) == 3
-    assert sum(value in (0.0, 40.0) for value in obs) == 5
-    # Those that go on are not among them.
-    obs, _ = visited(6, epochs=2, from_first=2)
-    assert sum(value == 20.0 for value in obs) == 2
-    assert not {0.0, 40.0} & set(obs)
-    assert 20.0 not in visited(6, epochs=2)[0]
 
 
 def test_nothing_goes_on_from_an_end():

@@ -33,7 +33,7 @@ def test_paper_settings_of_hopper_medium_replay(data):
     assert isinstance(config, CountMORL)
     assert (config.horizon, config.beta, config.estimate, config.codes.bits) == (5, 1, "UC", 50)
     assert (config.epochs, config.sac.target_entropy, config.sac.average_share) == (1000, -3.0, 0.0)
-    assert config.continued == config.first_share == 0
+    assert config.continued == 0
     assert (config.sac.discount, config.sac.normalize, config.sac.critic_norm) == (
         0.99,
         False,
@@ -61,7 +61,6 @@ def test_quick_is_smaller_than_the_default():
 
 def test_rollouts_make_as_many_steps_whatever_their_horizon():
     assert [CountMORL(horizon=h).begun for h in (1, 5, 20)] == [100_000, 20_000, 5_000]
-    assert [CountMORL(horizon=h).from_first for h in (1, 5, 20)] == [5_000, 1_000, 250]
     assert preset("paper", CountMORL, "hopper-medium-expert-v2").begun == 50_000
 
 
@@ -100,7 +99,7 @@ def test_published_settings_reach_nested_fields():
                 assert learner.discount == 0.99
                 assert learner.average_share == 0
                 assert not learner.mean_start
-                assert getattr(config, "continued", 0) == getattr(config, "first_share", 0) == 0
+                assert getattr(config, "continued", 0) == 0
                 assert config.epochs >= 1000
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):
         preset("paper", MOPO, "my-log.npz")

@@ -155,14 +155,6 @@ def test_combo_needs_a_real_row_to_raise():
         COMBO(real_share=0.001)
 
 
-def test_shares_of_rollouts_make_a_whole_at_most():
-    MOPO(continued=0.8, first_share=0.2)
-    with pytest.raises(ConfigError, match=r"together they must be at most 1, got 0\.8 and 0\.3"):
-        MOPO(continued=0.8, first_share=0.3)
-    with pytest.raises(ConfigError, match="first_share"):
-        MOPO(first_share=-0.1)
-
-
 def test_the_two_rounds_of_repb_sde():
     config = RepBSDE(epochs=7, first_epochs=3)
     assert [config.policy_epochs(i) for i in range(config.rounds)] == [3, 7]

@@ -19,11 +19,6 @@ def test_sizes_and_repr(dataset):
     assert repr(dataset) == "Dataset('arrays', 60 rows, 3 episodes, obs 3, action 2)"
 
 
-def test_first_observations_are_those_of_every_episode(dataset):
-    np.testing.assert_array_equal(dataset.first_obs, dataset.obs[[0, 20, 40]])
-    np.testing.assert_array_equal(dataset.first(15).first_obs, dataset.obs[:1])
-
-
 def test_a_dataset_is_refused_where_a_number_is_missing(log):
     arrays = log()
     arrays["rewards"][7] = np.nan

@@ -72,9 +72,6 @@ class AbstractModelBased(AbstractAlgorithm):
     """Share of the rollouts that go on from where the last epoch's ended; the others begin in the
     data. At 0, as in the papers, values beyond a rollout's last step are never learned, and
     policies go where they are wrong."""
-    first_share: float = 0.05
-    """Share of the rollouts that begin where an episode began. A policy has to come from there, and
-    in long episodes the way is a few rows among many: it would be forgotten."""
     retain: int = 5
     """Epochs whose rollouts are kept."""
     real_share: float = 0.05
@@ -91,19 +88,12 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(
-            self, horizon=1, retain=1, real_share=0, continued=0, first_share=0, clone_epochs=0
-        )
+        at_least(self, horizon=1, retain=1, real_share=0, continued=0, clone_epochs=0)
         if self.branches is not None:
             at_least(self, branches=1)
         for name in ("real_share", "continued"):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
-        if self.continued + self.first_share > 1:
-            raise ConfigError(
-                "`continued` and `first_share` are shares of the same rollouts; together they must "
-                f"be at most 1, got {self.continued:g} and {self.first_share:g}."
-            )
 
     @property
     def begun(self) -> int:
@@ -114,11 +104,6 @@ class AbstractModelBased(AbstractAlgorithm):
     def going_on(self) -> int:
         """Rollouts of an epoch that go on from the last one's."""
         return int(self.continued * self.begun)
-
-    @property
-    def from_first(self) -> int:
-        """Rollouts of an epoch that begin where an episode began."""
-        return int(self.first_share * self.begun)
 
     @property
     def imagined_rows(self) -> int:

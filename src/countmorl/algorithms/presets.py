@@ -66,7 +66,6 @@ def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> A
 
 AS_PUBLISHED = {
     "continued": 0.0,
-    "first_share": 0.0,
     "branches": 50_000,
     "conservative.sampled": False,
     "conservative.every": 1,
@@ -130,7 +129,6 @@ def paper(data: str) -> CountMORL:
         estimate=row.best,
         branches=50_000,
         continued=0.0,
-        first_share=0.0,
         model=replace(base.model, learning_rate=1e-3, decay=False, max_epochs=200, least_steps=1),
         codes=CodesConfig(bits=row.bits),
         sac=replace(

@@ -159,11 +159,6 @@ class Dataset:
         inside = -1 <= scaled.min() and scaled.max() <= 1
         return scaled if inside else np.clip(scaled, -1, 1)
 
-    @property
-    def first_obs(self) -> np.ndarray:
-        """What each episode began with."""
-        return self.obs[np.append(0, self.episode_ends[:-1] + 1)]
-
     @cached_property
     def returns(self) -> np.ndarray:
         """Undiscounted return of each finished episode (of the unfinished one if it is alone)."""

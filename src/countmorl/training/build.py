@@ -6,7 +6,6 @@ import json
 import sys
 from typing import Any
 
-import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float
@@ -77,8 +76,7 @@ class Build(AbstractBuild):
         config = self.algorithm
         model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
         sizes = (config.horizon, config.begun, config.imagined_rows, config.going_on)
-        first_obs = jnp.asarray(self.dataset.first_obs)
-        return Imagination(model, *sizes, config.adversary(self), first_obs, config.from_first)
+        return Imagination(model, *sizes, config.adversary(self))
 
     def termination(self) -> AbstractTermination:
         """The rule given, or the task's, or one learned from the flags of the data."""

@@ -27,10 +27,6 @@ class Imagination(eqx.Module):
     """Rollouts that go on from where the last epoch's ended; the others begin in the data."""
     adversary: AbstractAdversary | None = None
     """What changes the model after each epoch."""
-    first_obs: Float[Array, "episodes obs"] | None = None
-    """Where episodes began."""
-    from_first: int = eqx.field(static=True, default=0)
-    """Rollouts that begin there; the others begin anywhere in the data, or go on."""
 
 
 class Frozen(eqx.Module):
@@ -83,8 +79,8 @@ def oppose(
 def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer | None, Metrics]:
     """Roll the policy out and keep what happens.
 
-    Rollouts begin at random logged observations, some at an episode's first; or they go on from
-    where the last ones ended, unless that was an end or far from all data.
+    Rollouts begin at random logged observations, or go on from where the last ones ended, unless
+    that was an end or far from all data.
     """
     plan = frozen.imagination
     if plan is None or state.buffer is None:
@@ -92,9 +88,6 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
     start_key, roll_key = jr.split(key)
     rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
     start, facts = frozen.data.obs[rows], {}
-    if plan.from_first and plan.first_obs is not None:
-        pick = jr.randint(jr.fold_in(start_key, 2), (plan.from_first,), 0, len(plan.first_obs))
-        start = start.at[-plan.from_first :].set(plan.first_obs[pick])
     if plan.continued:
         further_key = jr.fold_in(start_key, 1)
         last, alive = state.buffer.latest(plan.continued, plan.horizon, key=further_key)
