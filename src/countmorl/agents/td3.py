@@ -26,8 +26,8 @@ class TD3Config(AbstractActorCriticConfig):
 
     mean_start: bool = True
     """Begin with critics that give every pair the value of the data's mean reward. From 0, values
-    take 1 / (polyak (1 - discount)) updates to grow, and as long as they grow the actor follows
-    slopes that mean nothing, off data that are narrow."""
+    take 1 / (polyak (1 - discount)) updates to grow, and while they are small imitation weighs
+    little (lambda): the actor leaves data that are narrow."""
     noise: float = 0.2
     """Deviation of the noise on the target policy's action."""
     noise_clip: float = 0.5

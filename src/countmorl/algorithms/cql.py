@@ -6,9 +6,10 @@ it imitate the data first, as in the authors' code, and `--preset paper` does.
 
 Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
 gives theirs), and the SAC all methods share (see `SACConfig`): its discount, rates, normalised
-critics and standardised observations; the term is taken at a quarter of a batch, its gradient at
-one action a state (`ConservativeConfig.every`, `.sampled`). From OfflineRL-Kit: the soft maximum
-runs over all 30 actions.
+critics and standardised observations; critics begin at the data's mean value (`mean_start`); the
+term is taken at a quarter of a batch, its gradient at one action a state
+(`ConservativeConfig.every`, `.sampled`). From OfflineRL-Kit: the soft maximum runs over all 30
+actions.
 """
 
 from dataclasses import dataclass, field, replace
