@@ -52,7 +52,11 @@ class COMBO(AbstractModelBased):
         if self.imagined_rows == self.batch:
             raise ConfigError("`real_share` leaves no real row in a batch, whose values to raise.")
         if self.imagined_rows < self.conservative.every:
-            raise ConfigError("`conservative.every` leaves no imagined row to lower values at.")
+            raise ConfigError(
+                f"`conservative.every` is {self.conservative.every}, but a batch has only "
+                f"{self.imagined_rows} imagined rows, so there may be no imagined row to lower "
+                "values at. Make `batch` larger or `conservative.every` smaller."
+            )
 
     def critic_term(self, dataset: Dataset) -> Conservative:
         """Raise real rows only; lower at the chosen states."""
