@@ -3,7 +3,9 @@ import re
 
 import pytest
 
+from countmorl.cli import train as cli_train
 from countmorl.cli.train import commands
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.runs import Run
 
 
@@ -115,6 +117,19 @@ def test_a_preset_finds_the_data_among_the_options(before):
     wanted = ["train", "mopo", *before, "hopper-medium-v2", "--preset", "paper"]
     command = commands(wanted)["train mopo"]
     assert command.__kwdefaults__["config"].weight == 5
+
+
+def test_a_preset_can_be_tried_on_a_shared_model(run_cli, monkeypatch):
+    """The preset's way of fitting one is not asked for; what the user says of it is."""
+    asked = []
+    monkeypatch.setattr(cli_train, "train", lambda config, *_, **__: asked.append(config))
+    monkeypatch.setattr(cli_train, "finish", lambda work, _: work() or 0)
+    words = ("train", "mopo", "hopper-medium-v2", "--preset", "paper", "--model", "shared")
+    assert run_cli(*words)[0] == run_cli(*words, "--model.width", "9")[0] == 0
+    assert [config.weight for config in asked] == [5, 5]
+    assert asked[0].model == EnsembleConfig()
+    assert asked[1].model.width == 9
+    assert asked[1].model.learning_rate == 1e-3
 
 
 def test_help_tells_the_idea_and_where_the_presets_come_from(run_cli):

@@ -67,6 +67,18 @@ def test_a_setting_that_an_older_run_did_not_write_differs(tmp_path):
     ]
 
 
+def test_settings_of_the_same_name_in_two_algorithms_are_not_compared(tmp_path):
+    """TD3+BC's alpha is a weight, Count-MORL's a number of deviations."""
+    about = json.loads((make(tmp_path / "a").path / "config.json").read_text())
+    made = []
+    for name, alpha in (("count-morl", 0.5), ("td3-bc", 2.5), ("td3-bc", 3.0)):
+        config = {"alpha": alpha, "epochs": len(made)}
+        facts = about | {"algorithm": name, "config": config}
+        made.append(Run.create(tmp_path / f"run{len(made)}", facts))
+    assert differing(made[:2]) == [{"epochs": 0}, {"epochs": 1}]
+    assert differing(made)[1:] == [{"alpha": 2.5, "epochs": 1}, {"alpha": 3.0, "epochs": 2}]
+
+
 def test_one_evaluation_has_no_spread(run_cli, tmp_path):
     make(tmp_path / "run", scores=(6.0,))
     code, out, _ = run_cli("compare", "run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -20,6 +20,7 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.algorithms.presets import PresetName
 from countmorl.algorithms.presets import preset as find_preset
 from countmorl.cli.output import print_json
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.runs import Run
 from countmorl.training.loop import Interrupted
 from countmorl.training.options import DataOptions, RunOptions
@@ -43,9 +44,14 @@ def _command(name: str, preset_name: PresetName, data_name: str) -> Callable[...
         json: bool = False,
     ) -> int:
         settings = {"out": out, "data_options": data_options, "options": options}
+        if model is not None and isinstance(config, AbstractModelBased) and config.model == fitted:
+            config = replace(
+                config, model=EnsembleConfig()
+            )  # Not said, so the shared run's counts.
         return finish(lambda: train(config, data, model=model, **settings), json)
 
     default = find_preset(preset_name, algorithm, data_name)
+    fitted = getattr(default, "model", None)
     command.__annotations__["config"] = Annotated[algorithm, Flat]
     command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
     idea = inspect.cleandoc(inspect.getmodule(algorithm).__doc__ or "").replace("\n", "\n    ")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.errors import RunError
 from countmorl.reports.figures import axes_of, read_calibration, save_figure
 from countmorl.runs import Run
 
 COLORS = ("#1f4e79", "#b5482a", "#3b7d4f", "#7a4f9a", "#b8860b", "#4a9ab5", "#8a8a8a", "#c25b8a")
+
+SHARED = {field.name for field in fields(AbstractModelBased)} | {"seed", "model_seed", "data"}
+"""Settings that mean the same in every algorithm that has them; nested ones do too."""
 
 
 def summarize(run: Run, last: int = 5) -> dict[str, Any]:
@@ -77,7 +82,8 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """For each run its settings that another run has with another value.
 
     A setting that an algorithm does not have is left out for its runs; one that another run of the
-    same algorithm has, but an older version did not write, is None.
+    same algorithm has, but an older version did not write, is None. What algorithms do not share,
+    such as the alphas of TD3+BC and Count-MORL, is told apart by their runs alone.
     """
     flat = [
         _flat(dict(known(run, "config")))
@@ -95,11 +101,14 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
         {name: settings.get(name) for name in has[str(known(run, "algorithm"))]}
         for run, settings in zip(runs, flat, strict=True)
     ]
-    values: dict[str, set[str]] = {}
-    for settings in full:
+    values: dict[tuple[str, str], set[str]] = {}
+    for run, settings in zip(runs, full, strict=True):
         for name, value in settings.items():
-            values.setdefault(name, set()).add(str(value))
-    return [{name: v for name, v in each.items() if len(values[name]) > 1} for each in full]
+            values.setdefault(_meaning(run, name), set()).add(str(value))
+    return [
+        {name: v for name, v in settings.items() if len(values[_meaning(run, name)]) > 1}
+        for run, settings in zip(runs, full, strict=True)
+    ]
 
 
 def labels(summaries: Sequence[dict[str, Any]]) -> list[str]:
@@ -133,6 +142,12 @@ def draw_curves(summaries: Sequence[dict[str, Any]], path: Path) -> Path:
     axes.set(xlabel="epoch", ylabel=label_y, title=data.pop() if len(data) == 1 else "")
     axes.legend(frameon=False, fontsize=7)
     return save_figure(figure, path)
+
+
+def _meaning(run: Run, name: str) -> tuple[str, str]:
+    """A setting's name, with its algorithm where that alone gives it a meaning."""
+    shared = "." in name or name in SHARED
+    return "" if shared else str(known(run, "algorithm")), name
 
 
 def _flat(settings: dict[str, Any], before: str = "") -> dict[str, Any]:

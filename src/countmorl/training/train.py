@@ -118,7 +118,7 @@ def _with_model_of(donor: Run, algorithm: AbstractAlgorithm) -> AbstractAlgorith
         names = [f.name for f in fields(ours) if getattr(ours, f.name) != getattr(theirs, f.name)]
         raise ConfigError(
             f"The model of {donor.path} was fitted with another {', '.join(names)}. Leave "
-            "--model.* and --preset away to take it as it is, or --model to fit one."
+            "--model.* away to take it as it is, or --model to fit one."
         )
     return replace(algorithm, model=theirs)
 
