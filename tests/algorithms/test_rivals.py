@@ -155,6 +155,11 @@ def test_combo_needs_a_real_row_to_raise():
         COMBO(real_share=0.001)
 
 
+def test_a_warm_start_needs_a_real_row_to_imitate():
+    with pytest.raises(ConfigError, match="no real row in a batch for the warm start"):
+        MOPO(real_share=0.0, sac=SACConfig(warm_start=10))
+
+
 def test_the_two_rounds_of_repb_sde():
     config = RepBSDE(epochs=7, first_epochs=3)
     assert [config.policy_epochs(i) for i in range(config.rounds)] == [3, 7]

@@ -41,8 +41,8 @@ class SACConfig(AbstractActorCriticConfig):
     entropy_backup: bool = True
     """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
     warm_start: int = 0
-    """First updates in which the actor imitates the data in place of seeking high values, and the
-    entropy weight waits."""
+    """First updates in which the actor imitates the batch's real rows in place of seeking high
+    values, and the entropy weight waits."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,6 +103,8 @@ class SAC(AbstractAgent):
     head: AbstractHead = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
     actor_rate: float | CosineDecay = eqx.field(static=True)
+    real_rows: int | None = eqx.field(static=True, default=None)
+    """Rows at the front of a batch that are real, and are imitated at first; None for all."""
 
     @classmethod
     def make(
@@ -116,6 +118,7 @@ class SAC(AbstractAgent):
         scale: Standardizer | None = None,
         term: AbstractCriticTerm | None = None,
         value: float = 0.0,
+        real_rows: int | None = None,
         key: Key,
     ) -> "SAC":
         """Start with random networks and an entropy weight of 1; `updates` is the run's length.
@@ -146,7 +149,7 @@ class SAC(AbstractAgent):
         entropy = config.target_entropy
         entropy = head.target_entropy(action_dim) if entropy is None else entropy
         scale = scale or Standardizer.identity(obs_dim)
-        return cls(state, term or NoTerm(), scale, config, head, entropy, actor_rate)
+        return cls(state, term or NoTerm(), scale, config, head, entropy, actor_rate, real_rows)
 
     @classmethod
     def of(
@@ -156,6 +159,7 @@ class SAC(AbstractAgent):
         *,
         updates: int,
         term: AbstractCriticTerm | None = None,
+        real_rows: int | None = None,
         key: Key,
     ) -> "SAC":
         """Start, sized and scaled for a dataset."""
@@ -168,6 +172,7 @@ class SAC(AbstractAgent):
             scale=Standardizer.fit(dataset.obs, margin=1e-3) if config.normalize else None,
             term=term,
             value=config.first_value(dataset),
+            real_rows=real_rows,
             key=key,
         )
 
@@ -191,10 +196,11 @@ class SAC(AbstractAgent):
         def actor_loss(actor: MLP) -> tuple[Array, Array]:
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
-            loss = alpha * log_prob - good
+            loss = jnp.mean(alpha * log_prob - good)
             if config.warm_start:
-                loss = jnp.where(early, -self.likelihood(actor, batch), loss)
-            return jnp.mean(loss), log_prob.mean()
+                real = jax.tree.map(lambda leaf: leaf[: self.real_rows], batch)
+                loss = jnp.where(early, -self.likelihood(actor, real).mean(), loss)
+            return loss, log_prob.mean()
 
         (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)

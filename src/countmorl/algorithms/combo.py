@@ -49,7 +49,7 @@ class COMBO(AbstractModelBased):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.imagined_rows == self.batch:
+        if not self.real_rows:
             raise ConfigError("`real_share` leaves no real row in a batch, whose values to raise.")
         if self.imagined_rows < self.conservative.every:
             raise ConfigError(
@@ -60,9 +60,9 @@ class COMBO(AbstractModelBased):
 
     def critic_term(self, dataset: Dataset) -> Conservative:
         """Raise real rows only; lower at the chosen states."""
-        real = self.batch - self.imagined_rows
-        first = real if self.states == "model" else 0
-        return Conservative.make(self.conservative, pushed_up=real, pushed_down_from=first)
+        first = self.real_rows if self.states == "model" else 0
+        pushed = {"pushed_up": self.real_rows, "pushed_down_from": first}
+        return Conservative.make(self.conservative, **pushed)
 
     def pessimism(self, build: AbstractBuild) -> NoPessimism:
         """The model's rewards stay as they are."""

@@ -94,6 +94,8 @@ class AbstractModelBased(AbstractAlgorithm):
         for name in ("real_share", "continued"):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
+        if self.sac.warm_start and not self.real_rows:
+            raise ConfigError("`real_share` leaves no real row in a batch for the warm start.")
 
     @property
     def begun(self) -> int:
@@ -110,6 +112,11 @@ class AbstractModelBased(AbstractAlgorithm):
         """Rows of a batch that come from the model."""
         return self.batch - int(self.batch * self.real_share)
 
+    @property
+    def real_rows(self) -> int:
+        """Rows of a batch that come from the data; they stand at its front."""
+        return self.batch - self.imagined_rows
+
     def policy_epochs(self, round_: int) -> int:
         """Epochs of one round's policy."""
         return self.epochs
@@ -117,7 +124,8 @@ class AbstractModelBased(AbstractAlgorithm):
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
         """Soft actor-critic."""
         updates, term = self.epochs * self.updates, self.critic_term(dataset)
-        return SAC.of(self.sac, dataset, updates=updates, term=term, key=key)
+        rows = self.real_rows
+        return SAC.of(self.sac, dataset, updates=updates, term=term, real_rows=rows, key=key)
 
     def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
         """What the method adds to the critics' loss."""
