@@ -42,7 +42,9 @@ class EnsembleConfig:
     patience: int = 5
     """Stop after more than this many epochs in which no member improved by one per cent."""
     max_epochs: int = 40
-    """Stop at the latest after this many epochs."""
+    """Stop at the latest after this many epochs. The step size falls over all of them, so a
+    hold-out error that stands still at the end does not mean that more would not help:
+    HalfCheetah wants about 150,000 steps."""
     least_steps: int = 300
     """Gradient steps of one epoch at the least: few data are passed over more than once."""
     decays: tuple[float, ...] = (2.5e-5, 5e-5, 7.5e-5, 7.5e-5, 1e-4)
