@@ -156,7 +156,7 @@ def test_combo_needs_a_real_row_to_raise():
 
 
 def test_a_warm_start_needs_a_real_row_to_imitate():
-    with pytest.raises(ConfigError, match="no real row in a batch for the warm start"):
+    with pytest.raises(ConfigError, match="leaves none in a batch for the warm start"):
         RepBSDE(real_share=0.0, sac=SACConfig(warm_start=10))
 
 

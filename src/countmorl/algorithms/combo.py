@@ -61,8 +61,9 @@ class COMBO(AbstractModelBased):
     def critic_term(self, dataset: Dataset) -> Conservative:
         """Raise real rows only; lower at the chosen states."""
         first = self.real_rows if self.states == "model" else 0
-        pushed = {"pushed_up": self.real_rows, "pushed_down_from": first}
-        return Conservative.make(self.conservative, **pushed)
+        return Conservative.make(
+            self.conservative, pushed_up=self.real_rows, pushed_down_from=first
+        )
 
     def pessimism(self, build: AbstractBuild) -> NoPessimism:
         """The model's rewards stay as they are."""

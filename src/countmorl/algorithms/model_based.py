@@ -95,7 +95,10 @@ class AbstractModelBased(AbstractAlgorithm):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
         if self.sac.warm_start and not self.real_rows:
-            raise ConfigError("`real_share` leaves no real row in a batch for the warm start.")
+            raise ConfigError(
+                "`sac.warm_start` imitates real rows, but `real_share` leaves none in a batch for the "
+                "warm start. Raise `real_share`, or use `clone_epochs`."
+            )
 
     @property
     def begun(self) -> int:

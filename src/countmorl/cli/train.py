@@ -45,9 +45,8 @@ def _command(name: str, preset_name: PresetName, data_name: str) -> Callable[...
     ) -> int:
         settings = {"out": out, "data_options": data_options, "options": options}
         if model is not None and isinstance(config, AbstractModelBased) and config.model == fitted:
-            config = replace(
-                config, model=EnsembleConfig()
-            )  # Not said, so the shared run's counts.
+            # Nothing was said of the model, so the shared run's settings count.
+            config = replace(config, model=EnsembleConfig())
         return finish(lambda: train(config, data, model=model, **settings), json)
 
     default = find_preset(preset_name, algorithm, data_name)
