@@ -96,8 +96,8 @@ class AbstractModelBased(AbstractAlgorithm):
                 raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
         if self.sac.warm_start and not self.real_rows:
             raise ConfigError(
-                "`sac.warm_start` imitates real rows, but `real_share` leaves none in a batch for the "
-                "warm start. Raise `real_share`, or use `clone_epochs`."
+                "`sac.warm_start` imitates real rows, but `real_share` leaves none in a batch for "
+                "the warm start. Raise `real_share`, or use `clone_epochs`."
             )
 
     @property
