@@ -62,7 +62,7 @@ def prepared(algorithm: AbstractAlgorithm, build: Given) -> tuple[Frozen, Policy
     model = PenalizedModel(build.ensemble, algorithm.pessimism(build), build.model.termination)
     going_on = int(algorithm.continued * BRANCHES)
     sizes = (algorithm.horizon, BRANCHES, algorithm.imagined_rows, going_on)
-    plan = Imagination(model, *sizes, algorithm.adversary(build))
+    plan = Imagination(model, *sizes, algorithm.opponent(build))
     buffer = RingBuffer.empty(5, BRANCHES * algorithm.horizon, OBS, ACTION)
     world = plan.adversary.start(model) if plan.adversary else None
     return Frozen(data, UPDATES, algorithm.batch, plan), PolicyState(agent, buffer, world)
@@ -74,9 +74,9 @@ def run() -> list[Result]:
     build, works = Given(model, x[:ROWS]), {}
     for name in NAMES:
         algorithm = ALGORITHMS[name]()
-        if "adversary_config" in {field.name for field in fields(algorithm)}:
-            shorter = replace(algorithm.adversary_config, steps=UPDATES)  # type: ignore[attr-defined]
-            algorithm = replace(algorithm, adversary_config=shorter)  # type: ignore[call-arg]
+        if "adversary" in {field.name for field in fields(algorithm)}:
+            shorter = replace(algorithm.adversary, steps=UPDATES)  # type: ignore[attr-defined]
+            algorithm = replace(algorithm, adversary=shorter)  # type: ignore[call-arg]
         frozen, state = prepared(algorithm, build)
 
         def work(frozen: Frozen = frozen, state: PolicyState = state) -> Any:

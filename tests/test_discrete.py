@@ -32,6 +32,7 @@ from countmorl.tabular.data import TabularData
 from countmorl.training.counters import load_query
 from countmorl.training.online import OnlineConfig, OnlineStage
 from countmorl.types import Transition
+from oracles import mlp
 
 CARTPOLE = "CartPole-v1"
 OPTIONS = RunOptions(save_every=1, eval_every=0)
@@ -216,13 +217,6 @@ def batch(rows=6):
     return Transition(*map(jnp.asarray, (obs, action, rng.standard_normal(rows), next_obs, ended)))
 
 
-def mlp(net, x, member=None):
-    pick = (lambda a: np.asarray(a)) if member is None else (lambda a: np.asarray(a)[member])
-    for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
-        x = np.maximum(x @ pick(weight) + pick(bias), 0)
-    return x @ pick(net.weights[-1]) + pick(net.biases[-1])
-
-
 def test_backup_is_the_exact_expectation():
     sac, steps = agent(), batch()
     sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-0.5))
@@ -283,7 +277,7 @@ OWN = {
     "bc": SMALL,
     "cql": SMALL,
     "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
-    "rambo": DREAMS | {"clone_epochs": 1, "adversary_config": AdversaryConfig(steps=5, batch=8)},
+    "rambo": DREAMS | {"clone_epochs": 1, "adversary": AdversaryConfig(steps=5, batch=8)},
     "repb-sde": DREAMS | {"first_epochs": 1},
 }
 
@@ -324,7 +318,7 @@ def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
     config = ALGORITHMS["cql"](
         epochs=4,
         updates=150,
-        sac=SACConfig(hidden=(32,), actor_rate=3e-3, entropy_backup=False),
+        sac=SACConfig(hidden=(32,), actor_rate=3e-3),
     )
     run = train(config, log(2000), out=tmp_path / "run", options=OPTIONS, quiet=True)
     where = np.linspace(-0.9, 0.7, 9, dtype=np.float32)[:, None]

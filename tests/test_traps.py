@@ -18,13 +18,20 @@ from countmorl.counting.exact import ExactCounter
 from countmorl.data.buffer import RingBuffer
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, split_rows
+from countmorl.dynamics.fit import EnsembleConfig, finish, split_rows, start
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
-from countmorl.pessimism import NoPessimism, Pairs, StdPenalty
+from countmorl.pessimism import AbstractPessimism, Lowered, NoPessimism, Pairs, StdPenalty
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.training.counters import load_query
-from countmorl.training.epoch import Frozen, Imagination, mixed_batch, on_device
+from countmorl.training.epoch import (
+    Frozen,
+    Imagination,
+    PolicyState,
+    imagine,
+    mixed_batch,
+    on_device,
+)
 from countmorl.types import Transition
 
 
@@ -217,12 +224,22 @@ def test_the_buffer_forgets_the_oldest_rollout():
 # Real rewards lowered as well
 
 
+class Costly(AbstractPessimism):
+    """Every pair costs 5."""
+
+    def __call__(self, pairs):
+        return Lowered.by(jnp.full(len(pairs.x), 5.0))
+
+
 def only_imagined_rewards_are_lowered(data):
-    careful = eqx.tree_at(lambda m: m.pessimism, model(), StdPenalty(5.0, "max_std"))
+    careful = eqx.tree_at(lambda m: m.pessimism, model(), Costly())
     plan = Imagination(careful, horizon=1, branches=4, rows=12)
     frozen = Frozen(data, updates=1, batch=20, imagination=plan)
-    batch = mixed_batch(frozen, rollouts([-7.0], RingBuffer.empty(1, 4, 1, 1)), key=jr.key(0))
-    assert (batch.reward[8:] == -7.0).all()
+    sac = SAC.make(SACConfig(hidden=(4,)), 1, 1, updates=1, key=jr.key(0))
+    state = PolicyState(sac, RingBuffer.empty(1, 4, 1, 1))
+    buffer, _ = imagine(frozen, state, key=jr.key(1))
+    batch = mixed_batch(frozen, buffer, key=jr.key(0))
+    assert set(np.asarray(batch.reward[8:]).round().tolist()) <= {-5.0, -4.0}
     assert (batch.reward[:8] == 1.0).all(), "a logged reward was lowered"
 
 
@@ -262,3 +279,71 @@ def test_held_out_rows_are_not_counted(tmp_path):
     only_training_rows_are_counted(rows.x, rows)
     with springs("held-out"):
         only_training_rows_are_counted(jnp.concatenate([rows.x, rows.holdout_x]), rows)
+
+
+# An entropy of -3 whatever the actions, or a policy as narrow as e^-20
+
+
+def entropy_is_minus_the_actions(sac):
+    assert sac.target_entropy == -6, "the same entropy for every task"
+
+
+def test_the_entropy_aimed_at_counts_the_actions():
+    make = lambda **more: SAC.make(SACConfig(hidden=(4,), **more), 1, 6, updates=1, key=jr.key(0))  # noqa: E731
+    entropy_is_minus_the_actions(make())
+    with springs("the same entropy"):
+        entropy_is_minus_the_actions(make(target_entropy=-3.0))
+
+
+def policy_keeps_its_width(sac):
+    narrow = sac.state.actor.biases[-1].at[1].set(-50.0)  # The log deviation of its one action.
+    sac = eqx.tree_at(lambda a: a.state.actor.biases[-1], sac, narrow)
+    obs = jnp.zeros((2000, 1))
+    width = float(jnp.arctanh(sac.act(obs, key=jr.key(1))).std())
+    assert abs(np.log(width) + 5) < 0.1, "narrower than e^-5"
+    assert sac.network()["log_std_range"][0] == -5
+
+
+def test_no_policy_is_narrower_than_its_floor():
+    make = lambda **more: SAC.make(SACConfig(hidden=(4,), **more), 1, 1, updates=1, key=jr.key(0))  # noqa: E731
+    policy_keeps_its_width(make())
+    with springs("narrower"):
+        policy_keeps_its_width(make(log_std_min=-7.0))
+
+
+# Best weights of the model not restored
+
+
+def best_weights_are_restored(members, state):
+    for kept, best in zip(*map(jax.tree.leaves, (members, state.best)), strict=True):
+        assert (kept == best).all(), "not the best weights"
+
+
+def test_the_models_best_weights_are_restored():
+    config = EnsembleConfig(members=2, elites=1, width=4, holdout=5, max_epochs=1)
+    rows, inputs = split_rows(load(log()), config, seed=0)
+    state = start(rows, config, key=jr.key(0))
+    state = eqx.tree_at(lambda s: s.members, state, jax.tree.map(lambda leaf: leaf + 1, state.best))
+    best_weights_are_restored(finish(state, inputs, 1).members, state)
+    with springs("not the best"):
+        best_weights_are_restored(state.members, state)
+
+
+# A termination rule asked about standardised observations
+
+
+def the_rule_sees_raw_observations(scale, given):
+    """Observations around 1000; the rule ends whatever is above 500, raw."""
+    ensemble = eqx.tree_at(lambda e: e.inputs, model().ensemble, scale)
+    rule = KnownTermination(lambda next_obs: next_obs[0] > 500)
+    careful = PenalizedModel(ensemble, NoPessimism(), rule)
+    step, _ = careful.step(given, jnp.zeros((4, 1)), key=jr.key(0))
+    assert step.terminated.all(), "judged in standardised units"
+
+
+def test_ends_are_judged_in_the_tasks_own_units():
+    scale = Standardizer(jnp.array([1000.0, 0.0]), jnp.array([50.0, 1.0]))
+    obs = jnp.full((4, 1), 1000.0)
+    the_rule_sees_raw_observations(scale, obs)
+    with springs("standardised units"):
+        the_rule_sees_raw_observations(scale, (obs - 1000) / 50)

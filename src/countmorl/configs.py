@@ -66,6 +66,14 @@ def positive(config: object, *names: str) -> None:
             raise ConfigError(f"`{name}` must be a number above 0, got {got:g}.")
 
 
+def finite(config: object, *names: str) -> None:
+    """Raise where a field of a config is given and not a finite number."""
+    for name in names:
+        got = getattr(config, name)
+        if got is not None and not abs(got) < float("inf"):
+            raise ConfigError(f"`{name}` must be finite, got {got:g}.")
+
+
 def layer_sizes(hidden: tuple[int, ...]) -> None:
     """Raise where a hidden layer has no units."""
     if any(size < 1 for size in hidden):

@@ -69,8 +69,9 @@ Uncertainty = Literal["max_std", "mean_spread", "ensemble_std"]
 class StdPenalty(AbstractPessimism):
     """MOPO: weight u(s, a), where u is one of three uncertainties over all members.
 
-    max_std: max_i |sigma_i|_2, the norm over next observation and reward. mean_spread:
-    max_i |mu_i - mean mu|_2. ensemble_std: sqrt(mean over outputs of var_i mu_i).
+    max_std: max_i |sigma_i|_2, the norm over next observation and reward. The others look at the
+    next observation alone, mean_spread: max_i |mu_i - mean mu|_2; ensemble_std: sqrt(mean over
+    columns of var_i mu_i).
     """
 
     weight: float = eqx.field(static=True)
@@ -89,7 +90,7 @@ class StdPenalty(AbstractPessimism):
         """The uncertainty u."""
         if self.uncertainty == "max_std":
             return jnp.sqrt(jnp.exp(log_var).sum(axis=-1)).max(axis=0)
-        spread = mean - mean.mean(axis=0)
+        spread = (mean - mean.mean(axis=0))[..., :-1]
         if self.uncertainty == "mean_spread":
             return jnp.linalg.norm(spread, axis=-1).max(axis=0)
         return jnp.sqrt(jnp.mean(jnp.square(spread), axis=(0, 2)))

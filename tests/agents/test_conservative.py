@@ -20,7 +20,7 @@ ROWS, REAL = 6, 4
 
 @eqx.filter_jit
 def agent(term=None):
-    config = SACConfig(hidden=(8, 8), entropy_backup=False)
+    config = SACConfig(hidden=(8, 8))
     return SAC.make(config, 3, 2, updates=100, term=term, key=jr.key(0))
 
 
@@ -124,7 +124,9 @@ def test_the_term_moves_the_critics_and_not_the_actor():
 
 
 def test_a_backup_without_entropy():
-    sac, steps = agent(), batch()
+    # It comes with the term: no config can take it away from CQL or COMBO.
+    term = Conservative.make(ConservativeConfig())
+    sac, steps = eqx.tree_at(lambda a: a.term, agent(), term), batch()
     y = np.asarray(eqx.filter_jit(lambda a, b: a.backup(b, key=jr.key(2)))(sac, steps))
     action, _ = sac.distribution(sac.state.actor, steps.next_obs).sample(key=jr.key(2))
     q = np.asarray(q_values(sac.state.targets, steps.next_obs, action)).min(axis=0)
@@ -138,9 +140,26 @@ def test_the_multiplier_rises_while_the_gap_is_too_large():
     value, facts = term(sac.state.critics, sac, steps, key=jr.key(5))
     gap = float(facts["conservative_gap"])
     np.testing.assert_allclose(value, 2 * (gap + 100), rtol=1e-5)  # Two critics, multiplier 1.
-    np.testing.assert_allclose(term.learned(facts).log_multiplier, 0.01 * (gap + 100), rtol=1e-5)
+    # Adam's first step has the size of its rate, however large the gap.
+    np.testing.assert_allclose(term.learned(facts).log_multiplier, 0.01, rtol=1e-5)
+    low = facts | {"conservative_gap": jnp.asarray(-101.0)}
+    np.testing.assert_allclose(term.learned(low).log_multiplier, -0.01, rtol=1e-5)
     fixed = Conservative.make(ConservativeConfig(actions=2, every=1))
     assert fixed.learned(facts) is fixed
+
+
+def test_an_update_learns_the_multiplier_and_it_never_exceeds_a_million():
+    config = ConservativeConfig(actions=2, threshold=-100.0, threshold_rate=0.01)
+    sac = eqx.tree_at(lambda a: a.term, agent(), Conservative.make(config))
+    update = eqx.filter_jit(lambda a: a.update(batch(), key=jr.key(6)))
+    after, facts = update(sac)
+    assert facts["multiplier"] == 1
+    np.testing.assert_allclose(after.term.log_multiplier, 0.01, rtol=1e-5)
+    np.testing.assert_allclose(update(after)[1]["multiplier"], np.exp(0.01), rtol=1e-5)
+    high = eqx.tree_at(lambda a: a.term.log_multiplier, sac, jnp.asarray(50.0))
+    capped, facts = update(high)
+    assert facts["multiplier"] == 1e6
+    assert capped.term.log_multiplier <= 50
 
 
 def test_a_warm_start_imitates_real_rows_first():
@@ -169,7 +188,14 @@ def test_a_warm_start_imitates_real_rows_first():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"weight": -1.0}, {"actions": 0}, {"temperature": 0.0}, {"every": 0}]
+    "wrong",
+    [
+        {"weight": -1.0},
+        {"actions": 0},
+        {"temperature": 0.0},
+        {"every": 0},
+        {"threshold": float("nan")},
+    ],
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):

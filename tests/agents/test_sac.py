@@ -8,9 +8,11 @@ from scipy import stats
 
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import SAC, SACConfig
+from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
 from countmorl.nets import TanhNormal
 from countmorl.types import Transition
+from oracles import mlp
 
 CONFIG = SACConfig(hidden=(16, 16))
 
@@ -40,16 +42,6 @@ def batch(rows=8, terminated=False):
         jr.normal(k[3], (rows, 3)),
         jnp.full(rows, terminated),
     )
-
-
-def mlp(net, x, member=None):
-    pick = (lambda a: np.asarray(a)) if member is None else (lambda a: np.asarray(a)[member])
-    for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
-        x = x @ pick(weight) + pick(bias)
-        if net.norm:
-            x = (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
-        x = np.maximum(x, 0)
-    return x @ pick(net.weights[-1]) + pick(net.biases[-1])
 
 
 def test_log_density_of_a_squashed_normal_against_scipy():
@@ -102,6 +94,39 @@ def test_the_judged_policy_averages_the_latest_share_of_all_actors(share):
     assert np.allclose(mean, plain) == (share == 0)
 
 
+def test_actor_and_entropy_losses_against_numpy():
+    sac, steps = agent(), batch()
+    sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-0.7))
+    new, metrics = update(sac, steps)
+    key = jr.split(jr.key(3))[1]
+    action, log_prob = sac.distribution(sac.state.actor, steps.obs).sample(key=key)
+    x = np.concatenate([steps.obs, action], axis=1)
+    # The actor follows the critics as they are after their step.
+    q = np.minimum(*(mlp(new.state.critics, x, i)[:, 0] for i in range(2)))
+    wanted = np.mean(np.exp(-0.7) * np.asarray(log_prob) - q)
+    np.testing.assert_allclose(metrics["actor_loss"], wanted, rtol=1e-3)
+    # Adam's first step has the size of its rate, against the sign of the slope.
+    slope = -(np.asarray(log_prob).mean() + sac.target_entropy)
+    np.testing.assert_allclose(new.state.log_alpha, -0.7 - 1e-3 * np.sign(slope), rtol=1e-4)
+
+
+def test_an_update_sees_standardised_observations():
+    scale = Standardizer(jnp.array([1.0, -2.0, 0.5]), jnp.array([2.0, 0.5, 3.0]))
+    scaled = eqx.tree_at(lambda a: a.scale, agent(), scale)
+    steps = batch()
+    seen = steps._replace(obs=scale(steps.obs), next_obs=scale(steps.next_obs))
+    for a, b in zip(
+        *(jax.tree.leaves(s.state) for s in (update(scaled, steps)[0], update(agent(), seen)[0])),
+        strict=True,
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-6)
+    acted = scaled.act(steps.obs, key=jr.key(5))
+    np.testing.assert_allclose(acted, agent().act(seen.obs, key=jr.key(5)), rtol=1e-4, atol=1e-6)
+    network = scaled.network()
+    np.testing.assert_array_equal(network["obs_mean"], scale.mean)
+    np.testing.assert_array_equal(network["obs_std"], scale.std)
+
+
 def test_entropy_weight_rises_when_the_policy_is_too_certain():
     sac = eqx.tree_at(
         lambda a: a.state.actor.biases[-1], agent(), jnp.array([0.0, 0.0, -5.0, -5.0])
@@ -135,7 +160,15 @@ def test_it_learns_a_one_step_task():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"discount": 1.0}, {"actor_rate": 0.0}, {"polyak": 0.0}, {"average_share": 1.5}]
+    "wrong",
+    [
+        {"discount": 1.0},
+        {"actor_rate": 0.0},
+        {"polyak": 0.0},
+        {"average_share": 1.5},
+        {"log_std_min": 2.0},
+        {"target_entropy": float("nan")},
+    ],
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):

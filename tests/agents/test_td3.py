@@ -7,10 +7,12 @@ import jax.random as jr
 import numpy as np
 import pytest
 
+from countmorl.agents.heads import q_values
 from countmorl.agents.td3 import TD3BC, TD3Config
 from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
 from countmorl.types import Transition
+from oracles import mlp
 
 MEAN, STD = np.array([1.0, -2.0, 0.5], np.float32), np.array([2.0, 0.5, 1.0], np.float32)
 
@@ -38,20 +40,13 @@ def update(sac, steps, key):
     return sac.update(steps, key=key)
 
 
-def net(mlp, x, member=None):
-    pick = (lambda a: np.asarray(a)) if member is None else (lambda a: np.asarray(a)[member])
-    for weight, bias in zip(mlp.weights[:-1], mlp.biases[:-1], strict=True):
-        x = np.maximum(x @ pick(weight) + pick(bias), 0)
-    return x @ pick(mlp.weights[-1]) + pick(mlp.biases[-1])
-
-
 def test_backup_against_numpy():
     td3, steps = agent(), batch()
     state, scaled = td3.state, (np.asarray(steps.next_obs) - MEAN) / STD
     noise = np.clip(0.2 * np.asarray(jr.normal(jr.key(2), (6, 2))), -0.5, 0.5)
-    action = np.clip(np.tanh(net(state.actor_target, scaled)) + noise, -1, 1)
+    action = np.clip(np.tanh(mlp(state.actor_target, scaled)) + noise, -1, 1)
     x = np.concatenate([scaled, action], axis=1)
-    q = np.minimum(*(net(state.critic_targets, x, i)[:, 0] for i in range(2)))
+    q = np.minimum(*(mlp(state.critic_targets, x, i)[:, 0] for i in range(2)))
     y = td3.backup(steps._replace(next_obs=jnp.asarray(scaled)), key=jr.key(2))
     np.testing.assert_allclose(y, np.asarray(steps.reward) + 0.995 * q, rtol=1e-4, atol=1e-5)
     ended = td3.backup(batch(terminated=True), key=jr.key(2))
@@ -60,13 +55,43 @@ def test_backup_against_numpy():
 
 def test_actor_loss_against_numpy():
     td3, steps = agent(), batch()
-    action = np.tanh(net(td3.state.actor, np.asarray(steps.obs)))
+    action = np.tanh(mlp(td3.state.actor, np.asarray(steps.obs)))
     x = np.concatenate([steps.obs, action], axis=1)
-    q = net(td3.state.critics, x, 0)[:, 0]  # The first critic alone.
+    q = mlp(td3.state.critics, x, 0)[:, 0]  # The first critic alone.
     weight = 2.5 / np.abs(q).mean()
     wanted = -weight * q.mean() + np.square(action - np.asarray(steps.action)).mean()
     loss = td3.actor_loss(td3.state.actor, td3.state.critics, steps)
     np.testing.assert_allclose(loss, wanted, rtol=1e-4)
+
+
+def test_critic_loss_against_numpy_on_standardised_observations():
+    td3, steps = agent(), batch()
+    _, metrics = update(td3, steps, jr.key(4))
+    scaled = steps._replace(
+        obs=(np.asarray(steps.obs) - MEAN) / STD,
+        next_obs=jnp.asarray((np.asarray(steps.next_obs) - MEAN) / STD),
+    )
+    y = np.asarray(td3.backup(scaled, key=jr.key(4)))
+    x = np.concatenate([scaled.obs, steps.action], axis=1)
+    q = np.stack([mlp(td3.state.critics, x, i)[:, 0] for i in range(2)])
+    np.testing.assert_allclose(metrics["critic_loss"], np.square(q - y).mean(1).sum(), rtol=1e-4)
+    np.testing.assert_allclose(metrics["q"], q.mean(), rtol=1e-4, atol=1e-6)
+
+
+def test_lambda_is_a_constant_of_the_batch():
+    td3, steps = agent(), batch()
+    slope = jax.grad(td3.actor_loss)(td3.state.actor, td3.state.critics, steps)
+
+    def by_hand(actor):
+        action = jnp.tanh(actor(steps.obs))
+        q = q_values(td3.state.critics, steps.obs, action)[0]
+        return -weight * q.mean() + jnp.mean(jnp.square(action - steps.action))
+
+    action = jnp.tanh(td3.state.actor(steps.obs))
+    weight = 2.5 / np.abs(q_values(td3.state.critics, steps.obs, action)[0]).mean()
+    wanted = jax.grad(by_hand)(td3.state.actor)
+    for a, b in zip(*map(jax.tree.leaves, (slope, wanted)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
 def test_actor_and_targets_move_at_every_second_step_only():
@@ -81,19 +106,19 @@ def test_actor_and_targets_move_at_every_second_step_only():
     assert same(first.state.actor, second.state.actor)
     assert same(first.state.critic_targets, second.state.critic_targets)
     assert not same(second.state.actor, third.state.actor)
-    for old, new, critic in zip(
-        *map(
-            jax.tree.leaves,
-            (first.state.critic_targets, third.state.critic_targets, third.state.critics),
-        ),
-        strict=True,
-    ):
-        np.testing.assert_allclose(new, 0.995 * old + 0.005 * critic, atol=1e-6)
+    for target, net in (("critic_targets", "critics"), ("actor_target", "actor")):
+        parts = (
+            getattr(first.state, target),
+            getattr(third.state, target),
+            getattr(third.state, net),
+        )
+        for old, new, moved in zip(*map(jax.tree.leaves, parts), strict=True):
+            np.testing.assert_allclose(new, 0.995 * old + 0.005 * moved, atol=1e-6)
 
 
 def test_the_policy_sees_standardised_observations():
     td3, obs = agent(), batch().obs
-    wanted = np.tanh(net(td3.state.actor, (np.asarray(obs) - MEAN) / STD))
+    wanted = np.tanh(mlp(td3.state.actor, (np.asarray(obs) - MEAN) / STD))
     np.testing.assert_allclose(td3.act(obs, key=jr.key(0)), wanted, rtol=1e-4, atol=1e-5)
     assert (np.asarray(td3.network()["obs_mean"]) == MEAN).all()
 

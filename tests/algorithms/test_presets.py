@@ -83,11 +83,10 @@ def test_published_settings_reach_nested_fields():
     assert (combo.horizon, combo.conservative.weight) == (1, 5.0)  # type: ignore[attr-defined]
     cql = preset("paper", CQL, "hopper-medium-v2")
     assert (cql.sac.hidden, cql.sac.warm_start) == ((256,) * 3, 40_000)  # type: ignore[attr-defined]
-    assert not cql.sac.entropy_backup  # type: ignore[attr-defined]
     assert (cql.sac.actor_rate, cql.sac.normalize, cql.sac.critic_norm) == (1e-4, False, False)  # type: ignore[attr-defined]
     rambo = preset("paper", RAMBO, "walker2d-medium-v2")
     assert rambo.sac.normalize  # type: ignore[attr-defined]
-    assert rambo.adversary_config.weight == 0  # type: ignore[attr-defined]
+    assert rambo.adversary.weight == 0  # type: ignore[attr-defined]
     for algorithm in ALGORITHMS.values():
         if algorithm.published:
             assert len(algorithm.published.rows) == 12

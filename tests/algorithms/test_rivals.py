@@ -12,19 +12,27 @@ from scipy import stats
 
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import SAC, SACConfig
-from countmorl.algorithms.adversary import Adversary, AdversaryConfig, advantage, mixture_log_prob
+from countmorl.algorithms.adversary import (
+    Adversary,
+    AdversaryConfig,
+    advantage,
+    mixture_log_prob,
+    without_explosions,
+)
 from countmorl.algorithms.balance import Balance
 from countmorl.algorithms.combo import COMBO
-from countmorl.algorithms.morel import _largest
+from countmorl.algorithms.morel import MOReL, _largest
 from countmorl.algorithms.rambo import RAMBO
 from countmorl.algorithms.repb_sde import RepBSDE
+from countmorl.data.buffer import RingBuffer
 from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.errors import ConfigError
-from countmorl.pessimism import NoPessimism, disagreement
+from countmorl.pessimism import NoPessimism, Pairs, disagreement
 from countmorl.rollouts import PenalizedModel
+from countmorl.training.epoch import Frozen, Imagination, PolicyState, imagine
 from countmorl.types import Transition
 
 OBS, ACTION = 2, 1
@@ -82,10 +90,57 @@ def test_the_advantage_against_numpy_without_a_future_after_the_end():
     np.testing.assert_allclose(advantage(sac, lived), wanted, rtol=1e-3, atol=1e-4)
 
 
-def adversary(weight, step_count=30):
+def adversary(weight, step_count=30, decays=(0.0,) * 5):
     x, y = jr.normal(jr.key(5), (50, 3)), jr.normal(jr.key(6), (50, 3))
     config = AdversaryConfig(weight=weight, steps=step_count, batch=16, rate=1e-2)
-    return Adversary(x, y, config, (0.0,) * 5, 2)
+    return Adversary(x, y, config, decays, 2)
+
+
+def test_the_adversarys_loss_is_the_fit_of_the_data_and_the_gain_on_what_was_drawn():
+    opponent = adversary(0.5, decays=(0.0, 0.1, 0.0, 0.0, 0.2))
+    elites = members(2)
+    rows = jnp.array([[0, 1, 2], [7, 8, 9]])
+    pair, drawn = jr.normal(jr.key(3), (4, 3)), jr.normal(jr.key(4), (4, 3))
+    gain = jnp.array([1.0, -2.0, 0.0, 0.5])
+    loss, facts = opponent.loss(elites, rows, pair, drawn, gain)
+    fit, density = 0.0, np.zeros(4)
+    for k in range(2):
+        one = jax.tree.map(lambda leaf: leaf[k], elites)  # noqa: B023
+        mean, log_var = map(np.asarray, one.head(one.trunk(opponent.x[rows[k]])))
+        error = np.square(mean - np.asarray(opponent.y)[rows[k]])
+        fit += np.mean(error * np.exp(-log_var)) + log_var.mean()
+        fit += sum(
+            0.5 * decay * np.square(one.weights[layer]).sum()
+            for layer, decay in ((1, 0.1), (4, 0.2))
+        )
+        fit += 0.01 * np.mean(one.log_var_max - one.log_var_min)
+        mean, log_var = map(np.asarray, one.head(one.trunk(pair)))
+        density += stats.norm(mean, np.exp(log_var / 2)).pdf(drawn).prod(axis=1) / 2
+    against = np.mean(np.asarray(gain) * np.log(density))
+    np.testing.assert_allclose(loss, fit + 0.5 * against, rtol=1e-4)
+    np.testing.assert_allclose(facts["adversary"], against, rtol=1e-4)
+
+
+def test_the_advantage_is_of_standardised_observations():
+    scale = Standardizer(jnp.array([1.0, -2.0]), jnp.array([2.0, 0.5]))
+    lived = steps()
+    seen = lived._replace(obs=scale(lived.obs), next_obs=scale(lived.next_obs))
+    scaled = eqx.tree_at(lambda a: a.scale, agent(), scale)
+    np.testing.assert_allclose(advantage(scaled, lived), advantage(agent(), seen), rtol=1e-3)
+
+
+def test_one_exploded_step_does_not_spoil_the_model():
+    lived = steps()._replace(next_obs=steps().next_obs.at[1, 0].set(jnp.inf))
+    mended, fine = without_explosions(lived)
+    assert fine.tolist() == [True, False, True, True, True, True]
+    assert jnp.isfinite(mended.next_obs).all()
+    assert mended.reward[1] == 0
+    # Members that take every observation to infinity: the adversary's step stays a number.
+    wild = eqx.tree_at(lambda m: m.ensemble.members.biases[-1], model(), jnp.full((3, 6), 1e38))
+    opponent = adversary(1.0, 4)
+    update = eqx.filter_jit(lambda a, w: a.update(w, wild, agent(), steps(20).obs, key=jr.key(7)))
+    world = eqx.tree_at(lambda w: w.elites, opponent.start(model()), members(2))
+    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(update(opponent, world)[0]))
 
 
 def test_the_adversary_makes_the_policy_worth_less_in_the_model():
@@ -109,8 +164,8 @@ def test_the_adversary_makes_the_policy_worth_less_in_the_model():
 
 def test_without_weight_the_model_makes_no_step():
     build = SimpleNamespace(pairs=jnp.zeros((1, 3)), targets=jnp.zeros((1, 3)))
-    assert RAMBO(adversary_config=AdversaryConfig(weight=0.0)).adversary(build) is None  # type: ignore[arg-type]
-    assert isinstance(RAMBO().adversary(build), Adversary)  # type: ignore[arg-type]
+    assert RAMBO(adversary=AdversaryConfig(weight=0.0)).opponent(build) is None  # type: ignore[arg-type]
+    assert isinstance(RAMBO().opponent(build), Adversary)  # type: ignore[arg-type]
 
 
 def test_only_elites_change_and_take_the_place_of_the_elites():
@@ -121,6 +176,25 @@ def test_only_elites_change_and_take_the_place_of_the_elites():
     np.testing.assert_array_equal(hidden(world.inside(base)), hidden(base))
     weights = np.asarray(base.ensemble.members.weights[0])
     np.testing.assert_array_equal(world.elites.weights[0], weights[[2, 0]])
+    update = eqx.filter_jit(lambda a, w: a.update(w, base, agent(), steps(20).obs, key=jr.key(7)))
+    after, _ = update(opponent, world)
+    changed = after.inside(base).ensemble
+    assert len(changed.elites) == len(changed.holdout_error) == 2
+    for k in range(2):
+        assert (np.asarray(changed.members.weights[0])[k] != weights[[2, 0]][k]).any()
+
+
+def test_rollouts_happen_in_the_world_as_the_adversary_left_it():
+    base, opponent, sac = model(), adversary(1.0, 1), agent()
+    plan = Imagination(base, horizon=2, branches=8, rows=4, adversary=opponent)
+    frozen = Frozen(steps(20), updates=1, batch=8, imagination=plan)
+    buffer, world = RingBuffer.empty(1, 16, OBS, ACTION), opponent.start(base)
+    far = world.elites.biases[-1].at[:, :OBS].add(100.0)
+    world = eqx.tree_at(lambda w: w.elites.biases[-1], world, far)
+    dreamt, _ = imagine(frozen, PolicyState(sac, buffer, world), key=jr.key(0))
+    assert (dreamt.data.next_obs - dreamt.data.obs > 50).all()
+    calm, _ = imagine(frozen, PolicyState(sac, buffer, None), key=jr.key(0))
+    assert (calm.data.next_obs - calm.data.obs < 50).all()
 
 
 def test_the_balance_is_the_distance_of_mean_features():
@@ -165,6 +239,49 @@ def test_the_two_rounds_of_repb_sde():
     assert [config.policy_epochs(i) for i in range(config.rounds)] == [3, 7]
     assert [RepBSDE(epochs=7).policy_epochs(i) for i in range(2)] == [3, 7]
     assert [RepBSDE(epochs=1).policy_epochs(i) for i in range(2)] == [1, 1]
+
+
+def build(rows=30):
+    targets = 3.0 * jr.normal(jr.key(6), (rows, 3)) * jnp.array([1.0, 10.0, 0.1])
+    pairs = jr.normal(jr.key(9), (rows, 3))
+    return SimpleNamespace(ensemble=ensemble(), pairs=pairs, targets=targets)
+
+
+def test_an_unknown_pair_ends_the_rollout_at_a_cost():
+    given = build()
+    rule = MOReL(coefficient=2.0, penalty=7.0).pessimism(given)  # type: ignore[arg-type]
+    largest = float(disagreement(given.ensemble, given.pairs).max())
+    np.testing.assert_allclose(rule.threshold, largest / 2, rtol=1e-4)
+    assert rule.penalty == 7.0
+    obs, action = given.pairs[:, :OBS], given.pairs[:, OBS:]
+    plain = model().step(obs, action, key=jr.key(0))[0]
+    careful = eqx.tree_at(lambda m: m.pessimism, model(), rule)
+    halted = careful.step(obs, action, key=jr.key(0))[0]
+    unknown = np.asarray(disagreement(given.ensemble, given.pairs)) > largest / 2
+    assert 0 < unknown.sum() < len(unknown)
+    assert (np.asarray(halted.terminated) == unknown).all()
+    np.testing.assert_allclose(halted.reward, plain.reward - 7.0 * unknown, rtol=1e-4, atol=1e-4)
+
+
+def test_repb_sdes_penalty_is_in_units_of_the_targets():
+    given = build()
+    rule = RepBSDE(weight=2.0).pessimism(given)  # type: ignore[arg-type]
+    mean = np.asarray(given.ensemble.predict(given.pairs)[0])
+    spread = mean.std(axis=0) / np.asarray(given.targets).std(axis=0)
+    lowered = rule(Pairs(given.ensemble, given.pairs, jnp.zeros(())))
+    np.testing.assert_allclose(lowered.penalty, 2 * np.linalg.norm(spread, axis=1), rtol=1e-3)
+
+
+def test_imitation_raises_the_likelihood_of_the_data_and_moves_the_actor_alone():
+    sac, data = agent(), steps(20)
+    imitate = eqx.filter_jit(lambda a: a.imitate(data))
+    after, facts = imitate(sac)
+    scaled = sac.seen(data)
+    before = np.asarray(sac.likelihood(sac.state.actor, scaled)).mean()
+    np.testing.assert_allclose(facts["loss"], -before, rtol=1e-4)
+    assert np.asarray(after.likelihood(after.state.actor, scaled)).mean() > before
+    assert eqx.tree_equal(after.state.critics, sac.state.critics)
+    assert after.state.log_alpha == sac.state.log_alpha
 
 
 @pytest.mark.parametrize("rows", [3, 10_000, 10_003])

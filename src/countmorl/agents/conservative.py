@@ -1,17 +1,18 @@
 """The conservative term of CQL and COMBO: lower values off the data, raise them on it."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import optax
 from jaxtyping import Array, Float
 
 from countmorl.agents.heads import pair_value
-from countmorl.agents.sac import SAC, AbstractCriticTerm
-from countmorl.configs import at_least, check_types, positive
+from countmorl.agents.sac import SAC, AbstractCriticTerm, adam
+from countmorl.configs import at_least, check_types, finite, positive
 from countmorl.nets import MLP
 from countmorl.types import Key, Metrics, Transition
 
@@ -39,12 +40,13 @@ class ConservativeConfig:
     """Hold the gap between soft maximum and data at this value by a learned multiplier
     (Lagrange); default: a fixed weight."""
     threshold_rate: float = 3e-4
-    """Step size of the multiplier's logarithm."""
+    """Step size of Adam for the multiplier's logarithm."""
 
     def __post_init__(self) -> None:
         check_types(self)
         at_least(self, weight=0, actions=1, every=1)
         positive(self, "temperature", "threshold_rate")
+        finite(self, "threshold")
 
 
 class Conservative(AbstractCriticTerm):
@@ -52,10 +54,14 @@ class Conservative(AbstractCriticTerm):
 
     j runs over 3 x `actions` values, each Q(s, a_j) minus the log-density its action was drawn
     with: uniform actions, actions of the policy at s, and actions of the policy at s', all three
-    judged at s. The densities are constants, so the term moves the critics alone.
+    judged at s. The densities are constants, so the term moves the critics alone. The critics'
+    target goes without entropy, as in all public code.
     """
 
+    soft_backup: ClassVar[bool] = False
+
     log_multiplier: Float[Array, ""]
+    multiplier_opt: optax.OptState
     config: ConservativeConfig = eqx.field(static=True)
     pushed_up: int | None = eqx.field(static=True)
     """Rows at the front of a batch that are real, and whose values are raised; None for all."""
@@ -67,7 +73,9 @@ class Conservative(AbstractCriticTerm):
         cls, config: ConservativeConfig, *, pushed_up: int | None = None, pushed_down_from: int = 0
     ) -> "Conservative":
         """Begin with a multiplier of 1."""
-        return cls(jnp.zeros(()), config, pushed_up, pushed_down_from)
+        none = jnp.zeros(())
+        opt = optax.adam(config.threshold_rate).init(none)
+        return cls(none, opt, config, pushed_up, pushed_down_from)
 
     def __call__(
         self, critics: MLP, agent: SAC, batch: Transition, *, key: Key
@@ -84,7 +92,7 @@ class Conservative(AbstractCriticTerm):
         facts = {"conservative_gap": gap.mean()}
         if config.threshold is None:
             return gap.sum(), facts
-        multiplier = jnp.clip(jnp.exp(self.log_multiplier), 0.0, 1e6)
+        multiplier = multiplier_of(self.log_multiplier)
         return multiplier * jnp.sum(gap - config.threshold), facts | {"multiplier": multiplier}
 
     def soft_maximum(
@@ -127,5 +135,13 @@ class Conservative(AbstractCriticTerm):
         """Raise the multiplier while the gap is above the threshold."""
         if self.config.threshold is None:
             return self
-        step = self.config.threshold_rate * (facts["conservative_gap"] - self.config.threshold)
-        return eqx.tree_at(lambda term: term.log_multiplier, self, self.log_multiplier + step)
+        excess = facts["conservative_gap"] - self.config.threshold
+        gradient = -excess * jax.grad(multiplier_of)(self.log_multiplier)
+        rate, opt = self.config.threshold_rate, self.multiplier_opt
+        new = adam(rate, gradient, opt, self.log_multiplier)
+        return eqx.tree_at(lambda term: (term.log_multiplier, term.multiplier_opt), self, new)
+
+
+def multiplier_of(log_multiplier: Float[Array, ""]) -> Float[Array, ""]:
+    """The learned multiplier, which never exceeds a million."""
+    return jnp.minimum(jnp.exp(log_multiplier), 1e6)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import equinox as eqx
 import jax
@@ -14,11 +14,15 @@ from jaxtyping import Array, Float, Int
 from countmorl import trees
 from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
-from countmorl.configs import at_least, positive
+from countmorl.configs import at_least, finite, positive
 from countmorl.data.dataset import Dataset
 from countmorl.data.standardizer import Standardizer
+from countmorl.errors import ConfigError
 from countmorl.nets import MLP, CosineDecay
 from countmorl.types import Key, Metrics, Transition
+
+LOG_STD_MAX = 2.0
+"""Ceiling of the policy's log deviation, the same in all public code."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +42,6 @@ class SACConfig(AbstractActorCriticConfig):
     uniform policy's where actions are discrete."""
     log_std_min: float = -5.0
     """Floor of the policy's log deviation (the authors use -20)."""
-    entropy_backup: bool = True
-    """Count the next step's entropy in the critics' target; CQL and COMBO do not."""
     warm_start: int = 0
     """First updates in which the actor imitates the batch's real rows in place of seeking high
     values, and the entropy weight waits."""
@@ -48,6 +50,12 @@ class SACConfig(AbstractActorCriticConfig):
         super().__post_init__()
         positive(self, "entropy_rate")
         at_least(self, warm_start=0)
+        finite(self, "target_entropy", "log_std_min")
+        if self.log_std_min >= LOG_STD_MAX:
+            raise ConfigError(
+                f"`log_std_min` must be below {LOG_STD_MAX:g}, the largest log deviation, "
+                f"got {self.log_std_min:g}."
+            )
 
 
 class SACState(eqx.Module):
@@ -66,6 +74,9 @@ class SACState(eqx.Module):
 
 class AbstractCriticTerm(eqx.Module):
     """What a method adds to the critics' loss."""
+
+    soft_backup: ClassVar[bool] = True
+    """Whether the next step's entropy counts in the critics' target."""
 
     @abstractmethod
     def __call__(
@@ -126,7 +137,11 @@ class SAC(AbstractAgent):
         Where actions are `discrete`, `action_dim` is their number. `value` is what the critics
         give to every pair at first, more or less.
         """
-        head = CategoricalHead() if discrete else TanhHead(log_std_range=(config.log_std_min, 2.0))
+        head = (
+            CategoricalHead()
+            if discrete
+            else TanhHead(log_std_range=(config.log_std_min, LOG_STD_MAX))
+        )
         logits, inputs, values = head.sizes(obs_dim, action_dim)
         actor_key, critic_key = jr.split(key)
         rate = config.actor_rate
@@ -248,7 +263,7 @@ class SAC(AbstractAgent):
         """The critics' target y."""
         policy = self.distribution(self.state.actor, batch.next_obs)
         q, log_prob = self.head.own_value(policy, self.state.targets, batch.next_obs, key=key)
-        weight = jnp.exp(self.state.log_alpha) if self.config.entropy_backup else 0.0
+        weight = jnp.exp(self.state.log_alpha) if self.term.soft_backup else 0.0
         value = q - weight * log_prob
         return batch.reward + self.config.discount * jnp.where(batch.terminated, 0.0, value)
 
@@ -273,7 +288,7 @@ class SAC(AbstractAgent):
             "head": self.head.name,
             "obs_mean": self.scale.mean,
             "obs_std": self.scale.std,
-            "log_std_range": (self.config.log_std_min, 2.0),
+            "log_std_range": (self.config.log_std_min, LOG_STD_MAX),
         }
 
 

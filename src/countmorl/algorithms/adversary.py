@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
@@ -17,7 +17,7 @@ from countmorl.agents.sac import SAC, adam
 from countmorl.configs import at_least, check_types, positive
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.rollouts import PenalizedModel
-from countmorl.types import Key, Metrics
+from countmorl.types import Key, Metrics, Transition
 
 
 class World(eqx.Module):
@@ -97,30 +97,45 @@ class Adversary(AbstractAdversary):
             here = jnp.where(index % self.horizon == 0, fresh, here)
             now = world.inside(model)
             lived, _ = now.step(here, agent.act(here, key=act_key), key=model_key)
+            lived, fine = without_explosions(lived)
             drawn = jnp.concatenate([lived.next_obs - here, lived.reward[:, None]], axis=1)
             pair = now.ensemble.standardize(here, lived.action)
-            gain = advantage(agent, lived)
+            gain = jnp.where(fine, advantage(agent, lived), 0.0)
             pick = jr.randint(data_key, (len(now.ensemble.elites), len(here)), 0, len(self.x))
 
-            def loss(elites: GaussianNet) -> tuple[Array, Metrics]:
-                fit = jax.vmap(lambda m, p: m.loss(self.x[p], self.y[p], self.decays))(elites, pick)
-                likely = mixture_log_prob(elites, pair, drawn)
-                against = jnp.mean(gain * likely)
-                facts = {"model_loss": fit.mean(), "adversary": against}
-                return fit.sum() + self.config.weight * against, facts
-
-            gradient, facts = jax.grad(loss, has_aux=True)(world.elites)
+            slope = jax.grad(self.loss, has_aux=True)
+            gradient, facts = slope(world.elites, pick, pair, drawn, gain)
             change = adam(self.config.rate, gradient, world.opt_state, world.elites)
-            after = jnp.where(jnp.isfinite(lived.next_obs), lived.next_obs, here)
-            return (World(*change), after), facts
+            return (World(*change), lived.next_obs), facts
 
         keys = jr.split(key, self.config.steps)
         first = jnp.zeros((self.config.batch, obs.shape[1]))
         (world, _), facts = jax.lax.scan(step, (world, first), (jnp.arange(len(keys)), keys))
         return world, trees.mean(facts)
 
+    def loss(
+        self,
+        elites: GaussianNet,
+        rows: Int[Array, "elites batch"],
+        pair: Float[Array, "batch inputs"],
+        drawn: Float[Array, "batch targets"],
+        gain: Float[Array, " batch"],
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """What is minimised: each elite's fit of its own `rows`, and `gain` on what was drawn."""
+        fit = jax.vmap(lambda m, p: m.loss(self.x[p], self.y[p], self.decays))(elites, rows)
+        against = jnp.mean(gain * mixture_log_prob(elites, pair, drawn))
+        facts = {"model_loss": fit.mean(), "adversary": against}
+        return fit.sum() + self.config.weight * against, facts
 
-def advantage(agent: SAC, lived: Any) -> Float[Array, " batch"]:
+
+def without_explosions(lived: Transition) -> tuple[Transition, Bool[Array, " batch"]]:
+    """Steps to numbers that are not finite become steps on the spot; say which are fine."""
+    fine = jnp.isfinite(lived.next_obs).all(axis=-1) & jnp.isfinite(lived.reward)
+    next_obs = jnp.where(fine[:, None], lived.next_obs, lived.obs)
+    return lived._replace(next_obs=next_obs, reward=jnp.where(fine, lived.reward, 0.0)), fine
+
+
+def advantage(agent: SAC, lived: Transition) -> Float[Array, " batch"]:
     """How much better the imagined steps were than the critics thought; standardised."""
     critics, actor, lived = agent.state.critics, agent.state.actor, agent.seen(lived)
     action = agent.distribution(actor, lived.next_obs).mode()

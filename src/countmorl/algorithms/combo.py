@@ -11,11 +11,10 @@ the term is taken at a quarter of a batch, its gradient at one action a state
 (`ConservativeConfig.every`, `.sampled`).
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
-from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.data.dataset import Dataset
@@ -44,8 +43,6 @@ class COMBO(AbstractModelBased):
     """Where values are lowered: at all states of a batch, or at the imagined ones alone."""
     conservative: ConservativeConfig = field(default_factory=lambda: ConservativeConfig(weight=0.5))
     """The term that lowers them."""
-    sac: SACConfig = field(default_factory=lambda: replace(SACConfig(), entropy_backup=False))
-    """The policy's learner."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,14 +2,15 @@
 
 Critics: (Q - y)^2 + w [ soft maximum of Q(s, .) over 30 actions - Q(s, a) of the data ], with
 y = r + gamma (1 - d) min Q'(s', a'), without entropy. The actor is SAC's; `--sac.warm-start` lets
-it imitate the data first, as in the authors' code, and `--preset paper` does.
+it imitate the data first, and `--preset paper` does.
 
 Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
 gives theirs), and the SAC all methods share (see `SACConfig`): its discount, rates, normalised
 critics and standardised observations; critics begin at the data's mean value (`mean_start`); the
 term is taken at a quarter of a batch, its gradient at one action a state
-(`ConservativeConfig.every`, `.sampled`). From OfflineRL-Kit: the soft maximum runs over all 30
-actions.
+(`ConservativeConfig.every`, `.sampled`); a warm start only imitates, and the entropy weight waits,
+where theirs goes on learning and counts in the actor's loss. From OfflineRL-Kit: the soft maximum
+runs over all 30 actions.
 """
 
 from dataclasses import dataclass, field, replace
@@ -42,9 +43,7 @@ class CQL(AbstractAlgorithm):
     """Epochs of training; metrics are written after each."""
     conservative: ConservativeConfig = field(default_factory=ConservativeConfig)
     """The term that lowers values."""
-    sac: SACConfig = field(
-        default_factory=lambda: replace(SACConfig(), entropy_backup=False, mean_start=True)
-    )
+    sac: SACConfig = field(default_factory=lambda: replace(SACConfig(), mean_start=True))
     """The policy's learner."""
 
     def agent(self, dataset: Dataset, *, key: Key) -> SAC:

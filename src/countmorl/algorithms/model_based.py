@@ -134,7 +134,7 @@ class AbstractModelBased(AbstractAlgorithm):
         """What the method adds to the critics' loss."""
         return None
 
-    def adversary(self, build: AbstractBuild) -> AbstractAdversary | None:
+    def opponent(self, build: AbstractBuild) -> AbstractAdversary | None:
         """What changes the model while the policy learns; mostly nothing."""
         return None
 

@@ -35,7 +35,8 @@ class MOPO(AbstractModelBased):
     """Weight of the uncertainty (lambda)."""
     uncertainty: Uncertainty = "max_std"
     """max_std: the largest predicted deviation (the paper's). mean_spread: the farthest member
-    from the members' mean. ensemble_std: the members' deviation, over all outputs."""
+    from the members' mean. ensemble_std: the members' deviation. The last two leave out the
+    reward."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

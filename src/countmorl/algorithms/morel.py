@@ -6,8 +6,9 @@ disc, divided by `coefficient`.
 
 Differences from the paper: the planner is SAC on short rollouts from all logged states, not natural
 policy gradient on long ones from first states; members are Gaussian and bootstrapped; the reward is
-learned. From the authors' code: the end is terminal and costs `penalty` (their flag is never set
-and their cost is 0). From unifloral: members are compared on the same pair.
+learned, and an unknown pair still earns it beside what it pays. From the authors' code: the end is
+terminal and costs `penalty` (their flag is never set and their cost is 0). From unifloral: members
+are compared on the same pair.
 """
 
 from dataclasses import dataclass

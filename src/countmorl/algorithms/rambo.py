@@ -8,8 +8,10 @@ Rollouts begin in the data, other than in our other model-based methods: the adv
 its own rollouts lead, and those begin there.
 
 Differences from the authors' code: the SAC all methods share (see `SACConfig`); elites are drawn
-anew for each row; log p is a logsumexp in single precision. As there, the adversary's own rollouts
-go on past terminal states, after which nothing is worth anything.
+anew for each row; log p is a logsumexp in single precision; the model predicts observations as they
+are, not standardised ones, and its variance has the bounds that all methods share; an epoch of the
+clone is `updates` steps, not a pass over the data. As there, the adversary's own rollouts go on
+past terminal states, after which nothing is worth anything.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +30,7 @@ class RAMBO(AbstractModelBased):
     paper: ClassVar[str] = "Rigter et al., NeurIPS 2022"
     published: ClassVar[Published] = Published(
         source="the authors' code, for v2",
-        fields=("horizon", "adversary_config.weight"),
+        fields=("horizon", "adversary.weight"),
         random=((5, 0.0), (2, 3e-4), (5, 0.0)),
         medium=((5, 3e-4), (5, 3e-4), (5, 0.0)),
         medium_replay=((5, 3e-4), (2, 3e-4), (5, 0.0)),
@@ -37,8 +39,10 @@ class RAMBO(AbstractModelBased):
             "epochs": 2000,
             "clone_epochs": 50,
             "model.learning_rate": 3e-4,
+            "model.patience": 10,
             "sac.normalize": True,
             "sac.actor_decay": False,
+            "sac.log_std_min": -20.0,
         },
     )
 
@@ -48,16 +52,16 @@ class RAMBO(AbstractModelBased):
     """Share of real rows in a batch."""
     clone_epochs: int = 20
     """Epochs in which the policy first imitates the data."""
-    adversary_config: AdversaryConfig = field(default_factory=AdversaryConfig)
+    adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     """How the model is turned against the policy."""
 
     def pessimism(self, build: AbstractBuild) -> NoPessimism:
         """No reward is lowered."""
         return NoPessimism()
 
-    def adversary(self, build: AbstractBuild) -> Adversary | None:
+    def opponent(self, build: AbstractBuild) -> Adversary | None:
         """Model steps on the data it was fitted on."""
-        if self.adversary_config.weight == 0:
+        if self.adversary.weight == 0:
             return None
-        parts = (self.adversary_config, self.model.decays, self.horizon)
+        parts = (self.adversary, self.model.decays, self.horizon)
         return Adversary(build.pairs, build.targets, *parts)

@@ -56,10 +56,12 @@ class EnsembleConfig:
             raise ConfigError(
                 f"`elites` must lie between 1 and `members` ({self.members}), got {self.elites}."
             )
-        at_least(self, batch=1, holdout=1, max_epochs=1, least_steps=1)
+        at_least(self, width=1, batch=1, holdout=1, patience=0, max_epochs=1, least_steps=1)
         positive(self, "learning_rate")
         if len(self.decays) != 5:
             raise ConfigError(f"`decays` needs five numbers, got {len(self.decays)}.")
+        if not all(0 <= decay < float("inf") for decay in self.decays):
+            raise ConfigError(f"`decays` must be finite and not below 0, got {self.decays}.")
 
     def passes(self, rows: int) -> int:
         """How often an epoch passes over the data."""

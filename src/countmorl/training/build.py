@@ -76,7 +76,7 @@ class Build(AbstractBuild):
         config = self.algorithm
         model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
         sizes = (config.horizon, config.begun, config.imagined_rows, config.going_on)
-        return Imagination(model, *sizes, config.adversary(self))
+        return Imagination(model, *sizes, config.opponent(self))
 
     def termination(self) -> AbstractTermination:
         """The rule given, or the task's, or one learned from the flags of the data."""
