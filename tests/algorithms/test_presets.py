@@ -1,3 +1,5 @@
+from operator import attrgetter
+
 import pytest
 
 from countmorl.algorithms import ALGORITHMS
@@ -64,18 +66,39 @@ def test_rollouts_make_as_many_steps_whatever_their_horizon():
     assert preset("paper", CountMORL, "hopper-medium-expert-v2").begun == 50_000
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "data", "wanted"),
-    [
-        (MOPO, "hopper-medium-replay-v2", {"horizon": 5, "weight": 2.5}),
-        (MOPO, "walker2d_medium_expert-recipe.hdf5", {"horizon": 1, "weight": 2.5}),
-        (COMBO, "hopper-medium-v2", {"horizon": 5}),
-        (RAMBO, "walker2d-medium-v2", {"horizon": 5}),
-    ],
-)
-def test_published_settings_of_rivals(algorithm, data, wanted):
-    config = preset("paper", algorithm, data)
-    assert {name: getattr(config, name) for name in wanted} == wanted
+# Horizon and weight as printed, for HalfCheetah, Hopper, Walker2d.
+TABLES = {
+    "mopo": {
+        "random": "5 .5  5 1  1 1",
+        "medium": "5 .5  5 5  5 .5",
+        "medium-replay": "5 .5  5 2.5  1 2.5",
+        "medium-expert": "5 2.5  5 5  1 2.5",
+    },
+    "combo": {
+        "random": "5 .5  5 1  5 .5",
+        "medium": "5 .5  5 5  1 5",
+        "medium-replay": "5 .5  5 .5  1 .5",
+        "medium-expert": "5 5  5 5  1 5",
+    },
+    "rambo": {
+        "random": "5 0  2 3e-4  5 0",
+        "medium": "5 3e-4  5 3e-4  5 0",
+        "medium-replay": "5 3e-4  2 3e-4  5 0",
+        "medium-expert": "5 3e-4  5 3e-4  2 3e-4",
+    },
+}
+
+
+@pytest.mark.parametrize("quality", ["random", "medium", "medium-replay", "medium-expert"])
+@pytest.mark.parametrize("name", TABLES)
+def test_published_horizons_and_weights_of_rivals(name, quality):
+    weight = {"mopo": "weight", "combo": "conservative.weight", "rambo": "adversary.weight"}[name]
+    numbers = list(map(float, TABLES[name][quality].split()))
+    for index, robot in enumerate(("halfcheetah", "hopper", "walker2d")):
+        config = preset("paper", ALGORITHMS[name], f"{robot}-{quality}-v2")
+        got = (config.horizon, attrgetter(weight)(config))  # type: ignore[attr-defined]
+        assert got == tuple(numbers[2 * index : 2 * index + 2])
+        assert preset("paper", ALGORITHMS[name], f"{robot}_{quality}-recipe.hdf5") == config
 
 
 def test_published_settings_reach_nested_fields():
@@ -94,10 +117,10 @@ def test_published_settings_reach_nested_fields():
             for data in algorithm.published.rows:
                 config = preset("paper", algorithm, data)
                 assert isinstance(config, algorithm)
-                learner = getattr(config, "sac", None) or config.td3
-                assert learner.discount == 0.99
-                assert learner.average_share == 0
-                assert not learner.mean_start
+                for learner in filter(None, (getattr(config, n, None) for n in ("sac", "td3"))):
+                    assert learner.discount == 0.99
+                    assert learner.average_share == 0
+                    assert not learner.mean_start
                 assert getattr(config, "continued", 0) == 0
                 assert config.epochs >= 1000
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):

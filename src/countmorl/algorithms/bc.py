@@ -5,15 +5,15 @@ tanh(net(obs)) and the logged action (Pomerleau, "ALVINN", NeurIPS 1988; constan
 Tarasov et al., 2022).
 
 Differences from CORL: the learning rate falls to zero along half a cosine, and 50,000 updates are
-made instead of a million. With a constant rate the score of the last policy is a matter of luck;
-docs/results.md has both curves.
+made instead of a million (`--preset paper` makes a million). With a constant rate the score of the
+last policy is a matter of luck; docs/results.md has both curves.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from countmorl.agents.bc import BCAgent
-from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.base import AbstractAlgorithm, Published
 from countmorl.configs import layer_sizes, positive
 from countmorl.data.dataset import Dataset, Rows
 from countmorl.data.standardizer import Standardizer
@@ -26,6 +26,7 @@ class BC(AbstractAlgorithm):
     """Behaviour cloning: imitate the logged actions."""
 
     paper: ClassVar[str] = "Pomerleau, NeurIPS 1988"
+    published: ClassVar[Published] = Published.everywhere("CORL, for v2", epochs=1000)
     rows: ClassVar[Rows] = "all"
 
     epochs: int = 50
