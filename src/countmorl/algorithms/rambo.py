@@ -4,10 +4,8 @@ After each epoch of SAC the model takes steps that lower the policy's value whil
 the data: NLL(data) + lambda mean[ A log p(s', r | s, a) ] on imagined steps (see `adversary`). The
 policy begins as a clone of the behaviour. With lambda = 0 the model makes no step.
 
-Rollouts begin in the data, other than in our other model-based methods: the adversary works where
-its own rollouts lead, and those begin there.
-
-Differences from the authors' code: the SAC all methods share (see `SACConfig`); elites are drawn
+Differences from the authors' code: the SAC all methods share (see `SACConfig`), and rollouts that
+go on (see `AbstractModelBased`), while the adversary's own begin in the data; elites are drawn
 anew for each row; log p is a logsumexp in single precision; the model predicts observations as they
 are, not standardised ones, and its variance has the bounds that all methods share; an epoch of the
 clone is `updates` steps, not a pass over the data. As there, the adversary's own rollouts go on
@@ -46,8 +44,6 @@ class RAMBO(AbstractModelBased):
         },
     )
 
-    continued: float = 0.0
-    """Share of the rollouts that go on from where the last epoch's ended."""
     real_share: float = 0.5
     """Share of real rows in a batch."""
     clone_epochs: int = 20
