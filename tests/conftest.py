@@ -77,6 +77,18 @@ def _alone(tmp_path, monkeypatch):
         monkeypatch.delenv(proxy, raising=False)
 
 
+MAPS = Path("/proc/self/maps")
+MANY_MAPS = 20_000
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_programs():
+    """Every compiled program maps memory; past Linux's 65,530 maps a process, XLA crashes."""
+    yield
+    if MAPS.exists() and MAPS.read_bytes().count(b"\n") > MANY_MAPS:
+        jax.clear_caches()
+
+
 def make_log(rows: int = 60, obs: int = 3, action: int = 2, *, episode: int = 20) -> Log:
     """Return a clean log in D4RL's v2 layout; episodes end in turn by a fall and by a limit."""
     rng = np.random.default_rng(0)
