@@ -224,6 +224,19 @@ def test_the_balance_is_the_distance_of_mean_features():
     np.testing.assert_allclose(value, total, rtol=1e-3)
 
 
+def test_the_balance_at_every_other_step_weighs_twice():
+    terms = {
+        n: Balance(steps(6), Standardizer.identity(3), agent(), 0.5, 0.9, 4, n) for n in (1, 2)
+    }
+    at = eqx.filter_jit(lambda term, step: term.at(step, members(), key=jr.key(8)))
+    plain = [float(at(terms[1], jnp.asarray(step))) for step in range(4)]
+    assert len(set(plain)) == 4  # Each step has rows of its own.
+    wanted = [2 * plain[0], 0, 2 * plain[2], 0]
+    np.testing.assert_allclose([at(terms[2], jnp.asarray(i)) for i in range(4)], wanted, rtol=1e-5)
+    slope = jax.grad(lambda m: terms[2].at(jnp.asarray(0), m, key=jr.key(8)))(members())
+    assert any(jnp.abs(leaf).max() > 0 for leaf in slope.weights)
+
+
 def test_combo_needs_a_real_row_to_raise():
     with pytest.raises(ConfigError, match="no real row"):
         COMBO(real_share=0.001)

@@ -101,9 +101,18 @@ class FitState(eqx.Module):
 class AbstractModelTerm(eqx.Module):
     """What a method adds to the members' loss."""
 
+    every: eqx.AbstractVar[int]
+    """Steps between two at which the term is taken, with this weight: the same on average."""
+
     @abstractmethod
     def __call__(self, members: GaussianNet, *, key: Key) -> Float[Array, ""]:
         """Return the term, summed over the members."""
+
+    def at(self, step: Int[Array, ""], members: GaussianNet, *, key: Key) -> Float[Array, ""]:
+        """What the loss of one step gets of it."""
+        whole = lambda members: self.every * self(members, key=jr.fold_in(key, step))  # noqa: E731
+        nothing = lambda members: jnp.zeros(())  # noqa: E731
+        return jax.lax.cond(step % self.every == 0, whole, nothing, members)
 
 
 def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Rows, Standardizer]:
@@ -155,7 +164,7 @@ def fit_epoch(
     def loss(members: GaussianNet, index: Int[Array, "members batch"], at: Array) -> Array:
         one = lambda member, pick: member.loss(rows.x[pick], rows.y[pick], config.decays)  # noqa: E731
         fit = jnp.sum(jax.vmap(one)(members, index))
-        return fit if term is None else fit + term(members, key=jr.fold_in(key, at))
+        return fit if term is None else fit + term.at(at, members, key=key)
 
     def step(carry: tuple, batch: tuple[Array, Array]) -> tuple[tuple, Float[Array, ""]]:
         members, opt_state = carry
