@@ -226,7 +226,8 @@ def test_the_balance_is_the_distance_of_mean_features():
 
 def test_the_balance_at_every_other_step_weighs_twice():
     terms = {
-        n: Balance(steps(6), Standardizer.identity(3), agent(), 0.5, 0.9, 4, n) for n in (1, 2)
+        n: Balance(steps(6), Standardizer.identity(3), agent(), 0.5, 0.9, 4, every=n)
+        for n in (1, 2)
     }
     at = eqx.filter_jit(lambda term, step: term.at(step, members(), key=jr.key(8)))
     plain = [float(at(terms[1], jnp.asarray(step))) for step in range(4)]

@@ -23,7 +23,6 @@ class Balance(AbstractModelTerm):
     weight: float = eqx.field(static=True)
     discount: float = eqx.field(static=True)
     batch: int = eqx.field(static=True)
-    every: int = eqx.field(static=True, default=1)
 
     def __call__(self, members: GaussianNet, *, key: Key) -> Float[Array, ""]:
         """Sum over the members, on one random batch."""

@@ -63,4 +63,4 @@ class RepBSDE(AbstractModelBased):
         """Balance the second model's features against the first policy."""
         data = jax.tree.map(jnp.asarray, dataset.transitions("model"))
         rows, every = self.model.batch, self.balance_every
-        return Balance(data, inputs, agent, self.balance, self.sac.discount, rows, every)
+        return Balance(data, inputs, agent, self.balance, self.sac.discount, rows, every=every)

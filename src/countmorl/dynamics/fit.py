@@ -101,7 +101,7 @@ class FitState(eqx.Module):
 class AbstractModelTerm(eqx.Module):
     """What a method adds to the members' loss."""
 
-    every: eqx.AbstractVar[int]
+    every: int = eqx.field(static=True, default=1, kw_only=True)
     """Steps between two at which the term is taken, with this weight: the same on average."""
 
     @abstractmethod
