@@ -125,3 +125,10 @@ def test_published_settings_reach_nested_fields():
                 assert config.epochs >= 1000
     with pytest.raises(ConfigError, match="No settings of MOPO are published for 'my-log"):
         preset("paper", MOPO, "my-log.npz")
+
+
+@pytest.mark.parametrize("algorithm", [COMBO, RAMBO])
+def test_methods_that_lower_no_reward_keep_their_published_rates_by_default(algorithm):
+    default, published = algorithm().sac, preset("paper", algorithm, "hopper-medium-replay-v2").sac
+    assert (default.discount, default.actor_rate) == (published.discount, published.actor_rate)
+    assert default.discount < MOPO().sac.discount

@@ -4,17 +4,18 @@ After each epoch of SAC the model takes steps that lower the policy's value whil
 the data: NLL(data) + lambda mean[ A log p(s', r | s, a) ] on imagined steps (see `adversary`). The
 policy begins as a clone of the behaviour. With lambda = 0 the model makes no step.
 
-Differences from the authors' code: the SAC all methods share (see `SACConfig`), and rollouts that
-go on (see `AbstractModelBased`), while the adversary's own begin in the data; elites are drawn
-anew for each row; log p is a logsumexp in single precision; the model predicts observations as they
-are, not standardised ones, and its variance has the bounds that all methods share; an epoch of the
-clone is `updates` steps, not a pass over the data. As there, the adversary's own rollouts go on
-past terminal states, after which nothing is worth anything.
+Differences from the authors' code: the SAC all methods share (see `SACConfig`) at the published
+discount and rate, and rollouts that go on (see `AbstractModelBased`), while the adversary's own
+begin in the data; elites are drawn anew for each row; log p is a logsumexp in single precision; the
+model predicts observations as they are, not standardised ones, and its variance has the bounds that
+all methods share; an epoch of the clone is `updates` steps, not a pass over the data. As there, the
+adversary's own rollouts go on past terminal states, after which nothing is worth anything.
 """
 
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
@@ -50,6 +51,9 @@ class RAMBO(AbstractModelBased):
     """Epochs in which the policy first imitates the data."""
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     """How the model is turned against the policy."""
+    sac: SACConfig = field(default_factory=lambda: SACConfig(discount=0.99, actor_rate=1e-4))
+    """The policy's learner, with the published discount and rate of the actor: with the other
+    methods' 0.995 and 3e-4 it learned to hop on Hopper and lost it again."""
 
     def pessimism(self, build: AbstractBuild) -> NoPessimism:
         """No reward is lowered."""
