@@ -43,7 +43,9 @@ def read_npz(path: Path, *, task: Task | None = None) -> Fields:
         with np.load(path, allow_pickle=False) as file:
             found = {key: file[key] for key in file.files if key in KEYS}
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}.") from error
+        raise DataError(
+            f"There is no file {path}. Check the path; `countmorl data list` shows what has a name."
+        ) from error
     except (
         OSError,
         ValueError,

@@ -54,7 +54,9 @@ def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             _refuse_unsafe(path, datasets)
             return {k: _read(d) for k, d in datasets.items()}, dict(file.attrs)
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}.") from error
+        raise DataError(
+            f"There is no file {path}. Check the path; `countmorl data list` shows what has a name."
+        ) from error
     except (OSError, RuntimeError, KeyError, ValueError) as error:
         raise DataError(
             f"{path} is not a readable HDF5 file: {error}. If it was downloaded, delete it and "
