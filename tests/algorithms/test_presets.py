@@ -8,7 +8,7 @@ from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.cql import CQL
 from countmorl.algorithms.mopo import MOPO
-from countmorl.algorithms.presets import PAPER, paper_row, preset
+from countmorl.algorithms.presets import PAPER, paper_rows, preset, task_name
 from countmorl.algorithms.rambo import RAMBO
 from countmorl.errors import ConfigError
 
@@ -44,13 +44,22 @@ def test_paper_settings_of_hopper_medium_replay(data):
 
 
 def test_the_longest_name_counts():
-    assert paper_row("walker2d-medium-v2") is PAPER["walker2d-medium"]
-    assert paper_row("walker2d_medium_expert-v2.hdf5") is PAPER["walker2d-medium-expert"]
-    assert paper_row("my-log.npz") is None
+    assert task_name("walker2d-medium-v2", PAPER) == "walker2d-medium"
+    assert task_name("walker2d_medium_expert-v2.hdf5", PAPER) == "walker2d-medium-expert"
+    assert task_name("my-log.npz", PAPER) is None
+
+
+def test_the_papers_beta_goes_with_the_estimate():
+    data = "halfcheetah-medium-expert-v2"
+    config = preset("paper", CountMORL, data)
+    assert (config.estimate, config.beta) == ("UC", 3)  # type: ignore[attr-defined]
+    config = preset("paper", CountMORL, data, estimate="AVG")
+    assert (config.estimate, config.beta) == ("AVG", 1)  # type: ignore[attr-defined]
+    assert [row["beta"] for row in paper_rows("AVG").values()].count(0.5) == 1
 
 
 def test_presets_that_do_not_exist_are_refused():
-    with pytest.raises(ConfigError, match="no settings for 'my-log"):
+    with pytest.raises(ConfigError, match="No settings of CountMORL are published for 'my-log"):
         preset("paper", CountMORL, "my-log.npz")
     with pytest.raises(ConfigError, match="BC has no preset"):
         preset("quick", BC, "hopper-medium-v2")

@@ -138,3 +138,11 @@ def test_help_tells_the_idea_and_where_the_presets_come_from(run_cli):
     said = " ".join(out.split())
     assert "lower the model's rewards where the model is uncertain" in said
     assert "OfflineRL-Kit for v2" in said
+
+
+@pytest.mark.parametrize("words", [("--estimate", "AVG"), ("--estimate=AVG",)])
+def test_the_papers_beta_follows_the_estimate_that_was_asked_for(words):
+    """On HalfCheetah medium-expert the paper has a beta of 3 for UC and of 1 for AVG."""
+    wanted = ["train", "count-morl", "halfcheetah-medium-expert-v2", "--preset", "paper"]
+    assert commands(wanted)["train count-morl"].__kwdefaults__["config"].beta == 3
+    assert commands([*wanted, *words])["train count-morl"].__kwdefaults__["config"].beta == 1

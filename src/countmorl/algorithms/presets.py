@@ -9,7 +9,6 @@ from typing import Any, Literal
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.estimate import Kind
-from countmorl.counting.fit import CodesConfig
 from countmorl.errors import ConfigError
 
 PresetName = Literal["default", "paper", "quick"]
@@ -47,18 +46,40 @@ PAPER: dict[str, PaperRow] = {
 """H, beta for each estimate, d (Appendix, hyperparameters), and which estimate scored best."""
 
 
-def paper_row(data: str) -> PaperRow | None:
-    """Find the row of a dataset by its name or its file's name; the longest match counts."""
-    task = task_name(data, PAPER)
-    return PAPER[task] if task else None
+AS_IN_THE_PAPER = {
+    "epochs": 1000,
+    "sac.actor_rate": 3e-4,
+    "sac.entropy_rate": 3e-4,
+    "sac.target_entropy": -3.0,
+    "sac.log_std_min": -20.0,
+    "sac.actor_decay": False,
+}
+"""What Count-MORL has on every task."""
 
 
-def preset(name: PresetName, algorithm: type[AbstractAlgorithm], data: str) -> AbstractAlgorithm:
-    """Return an algorithm's settings for a dataset."""
+def paper_rows(estimate: Kind | None = None) -> dict[str, dict[str, Any]]:
+    """The paper's settings of each task, for one estimate or for the one that scored best."""
+
+    def settings(row: PaperRow) -> dict[str, Any]:
+        kind = estimate or row.best
+        chosen = {"estimate": kind, "beta": row.betas[kind]}
+        return AS_IN_THE_PAPER | chosen | {"horizon": row.horizon, "codes.bits": row.bits}
+
+    return {task: settings(row) for task, row in PAPER.items()}
+
+
+def preset(
+    name: PresetName,
+    algorithm: type[AbstractAlgorithm],
+    data: str,
+    *,
+    estimate: Kind | None = None,
+) -> AbstractAlgorithm:
+    """Return an algorithm's settings for a dataset; Count-MORL's beta goes with its estimate."""
     if name == "default":
         return algorithm()
     if algorithm is CountMORL:
-        return paper(data) if name == "paper" else quick()
+        return published(CountMORL, paper_rows(estimate), data) if name == "paper" else quick()
     if name == "paper" and algorithm.published is not None:
         return published(algorithm, algorithm.published.rows, data)
     raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; leave --preset away.")
@@ -84,13 +105,13 @@ AS_PUBLISHED = {
     "td3.average_share": 0.0,
     "td3.mean_start": False,
 }
-"""What the published versions of the rivals have in common, and our defaults have not."""
+"""What the published versions have in common, and our defaults have not."""
 
 
 def published(
     algorithm: type[AbstractAlgorithm], rows: Mapping[str, Mapping[str, Any]], data: str
 ) -> AbstractAlgorithm:
-    """A rival's published settings for one of D4RL's tasks, without our steadier choices."""
+    """An algorithm's published settings for one of D4RL's tasks, without our steadier choices."""
     task = task_name(data, rows)
     if task is None:
         raise ConfigError(
@@ -110,39 +131,6 @@ def task_name(data: str, known: Iterable[str]) -> str | None:
     """Find a dataset's task by its name or its file's name; the longest match counts."""
     name = data.replace("\\", "/").split("/")[-1].lower().replace("_", "-")
     return max((key for key in known if name.startswith(key)), key=len, default=None)
-
-
-def paper(data: str) -> CountMORL:
-    """The paper's settings for one of its twelve tasks, with the estimate that scored best."""
-    row = paper_row(data)
-    if row is None:
-        raise ConfigError(
-            f"The paper has no settings for '{data}'. It has: {', '.join(PAPER)}. "
-            "Leave --preset away for the defaults."
-        )
-    base = CountMORL()
-    return replace(
-        base,
-        epochs=1000,
-        horizon=row.horizon,
-        beta=row.betas[row.best],
-        estimate=row.best,
-        branches=50_000,
-        continued=0.0,
-        model=replace(base.model, learning_rate=1e-3, decay=False, max_epochs=200, least_steps=1),
-        codes=CodesConfig(bits=row.bits),
-        sac=replace(
-            base.sac,
-            discount=0.99,
-            entropy_rate=3e-4,
-            target_entropy=-3.0,
-            log_std_min=-20.0,
-            actor_decay=False,
-            critic_norm=False,
-            normalize=False,
-            average_share=0.0,
-        ),
-    )
 
 
 def quick() -> CountMORL:

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -20,6 +21,7 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.algorithms.presets import PresetName
 from countmorl.algorithms.presets import preset as find_preset
 from countmorl.cli.output import print_json
+from countmorl.counting.estimate import Kind
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.runs import Run
 from countmorl.training.loop import Interrupted
@@ -29,7 +31,7 @@ from countmorl.training.train import train
 Flat = tyro.conf.arg(name="")
 
 
-def _command(name: str, preset_name: PresetName, data_name: str) -> Callable[..., int]:
+def _command(name: str, default: AbstractAlgorithm) -> Callable[..., int]:
     algorithm = ALGORITHMS[name]
 
     def command(
@@ -49,7 +51,6 @@ def _command(name: str, preset_name: PresetName, data_name: str) -> Callable[...
             config = replace(config, model=EnsembleConfig())
         return finish(lambda: train(config, data, model=model, **settings), json)
 
-    default = find_preset(preset_name, algorithm, data_name)
     fitted = getattr(default, "model", None)
     command.__annotations__["config"] = Annotated[algorithm, Flat]
     command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
@@ -124,20 +125,23 @@ def summarize(run: Run) -> dict[str, Any]:
 
 def commands(arguments: list[str]) -> dict[str, Callable[..., int]]:
     """One command an algorithm; a preset among the arguments changes the defaults it shows."""
-    preset_name: Any = "default"
-    for index, argument in enumerate(arguments):
-        if argument == "--preset" and index + 1 < len(arguments):
-            preset_name = arguments[index + 1]
-        elif argument.startswith("--preset="):
-            preset_name = argument.removeprefix("--preset=")
-    if preset_name not in get_args(PresetName):
-        preset_name = "default"  # The parser will say what is wrong with it.
-    wanted = arguments[1] if len(arguments) > 1 else ""
-    data = _data_among(arguments[2:], wanted) if wanted in ALGORITHMS else ""
-    return {
-        f"train {name}": _command(name, preset_name if name == wanted else "default", data)
-        for name in ALGORITHMS
-    }
+    defaults = {name: algorithm() for name, algorithm in ALGORITHMS.items()}
+    wanted, preset_name = "".join(arguments[1:2]), _choice("--preset", PresetName, arguments)
+    if wanted in ALGORITHMS and preset_name:
+        data, estimate = _data_among(arguments[2:], wanted), _choice("--estimate", Kind, arguments)
+        algorithm = ALGORITHMS[wanted]
+        defaults[wanted] = find_preset(preset_name, algorithm, data, estimate=estimate)
+    return {f"train {name}": _command(name, default) for name, default in defaults.items()}
+
+
+def _choice(option: str, choices: Any, arguments: list[str]) -> Any:
+    """An option's value, which defaults depend on; None if it is not given, or is no choice."""
+    given = None
+    for argument, following in pairwise([*arguments, ""]):
+        name, equals, value = argument.partition("=")
+        if name == option:
+            given = value if equals else following
+    return given if given in get_args(choices) else None  # The parser says what is wrong.
 
 
 def _data_among(arguments: list[str], name: str) -> str:
