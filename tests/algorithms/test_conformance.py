@@ -22,6 +22,7 @@ from countmorl.counting.fit import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.training.epoch import epoch
+from countmorl.training.loop import Stages
 from countmorl.training.policy_stage import PolicyStage
 
 OPTIONS = RunOptions(save_every=1, eval_every=0)
@@ -203,6 +204,19 @@ def test_the_second_model_of_repb_sde_is_balanced_and_the_first_is_not(runs, log
 
     assert same("model")
     assert not same("model-1")
+
+
+def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monkeypatch):
+    do, streams = Stages.do, {}
+
+    def recording(stages, stage):
+        streams[stage.name] = stage.stream
+        return do(stages, stage)
+
+    monkeypatch.setattr(Stages, "do", recording)
+    train(config("repb-sde"), log, out=tmp_path / "run", **QUIET)
+    assert {"model", "policy-0", "model-1", "policy"} <= set(streams)
+    assert len(set(streams.values())) == len(streams)
 
 
 def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs, log, tmp_path):

@@ -25,7 +25,6 @@ from countmorl.types import Key, Metrics
 class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
     """Epochs of agent updates; an evaluation every few epochs where the task can be simulated."""
 
-    stream = 0
     shown = ("loss", "q", "return", "score")
 
     def __init__(
@@ -37,10 +36,13 @@ class PolicyStage(AbstractStage[PolicyState, AbstractAgent]):
         imagination: Imagination | None = None,
         retain: int = 0,
         clone: SAC | None = None,
-        name: str = "policy",
+        earlier_round: int | None = None,
         epochs: int | None = None,
     ) -> None:
-        self.name, self.clone = name, clone
+        self.name, self.stream = "policy", 0
+        if earlier_round is not None:  # A policy on the way to the one that counts.
+            self.name, self.stream = f"policy-{earlier_round}", 200 + earlier_round
+        self.clone = clone
         self.algorithm, self.dataset, self.options, self.info = algorithm, dataset, options, info
         self.epochs = algorithm.epochs if epochs is None else epochs
         self.updates, self.retain = algorithm.updates, retain

@@ -229,7 +229,7 @@ def _rounds(
     agent, seed = None, stages.run.config["model_seed"]
     for round_ in range(algorithm.rounds):
         build = Build(algorithm, dataset, stages, seed, round_, agent)
-        last = round_ == algorithm.rounds - 1
+        is_last = round_ == algorithm.rounds - 1
         stage = PolicyStage(
             algorithm,
             dataset,
@@ -238,7 +238,7 @@ def _rounds(
             build.imagination(),
             algorithm.retain,
             clone,
-            name="policy" if last else f"policy-{round_}",
+            earlier_round=None if is_last else round_,
             epochs=algorithm.policy_epochs(round_),
         )
         agent = stages.do(stage)
