@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.base import Published
-from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased, published_rates
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.pessimism import NoPessimism
@@ -44,9 +44,8 @@ class COMBO(AbstractModelBased):
     """Where values are lowered: at all states of a batch, or at the imagined ones alone."""
     conservative: ConservativeConfig = field(default_factory=lambda: ConservativeConfig(weight=0.5))
     """The term that lowers them."""
-    sac: SACConfig = field(default_factory=lambda: SACConfig(discount=0.99, actor_rate=1e-4))
-    """The policy's learner, with the published discount and rate of the actor: with the other
-    methods' 0.995 and 3e-4 it learned to hop on Hopper and lost it again."""
+    sac: SACConfig = field(default_factory=published_rates)
+    """The policy's learner, with the published discount and actor's rate."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,7 +18,7 @@ from typing import ClassVar
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig
 from countmorl.algorithms.base import Published
-from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
+from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased, published_rates
 from countmorl.pessimism import NoPessimism
 
 
@@ -51,9 +51,8 @@ class RAMBO(AbstractModelBased):
     """Epochs in which the policy first imitates the data."""
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     """How the model is turned against the policy."""
-    sac: SACConfig = field(default_factory=lambda: SACConfig(discount=0.99, actor_rate=1e-4))
-    """The policy's learner, with the published discount and rate of the actor: with the other
-    methods' 0.995 and 3e-4 it learned to hop on Hopper and lost it again."""
+    sac: SACConfig = field(default_factory=published_rates)
+    """The policy's learner, with the published discount and actor's rate."""
 
     def pessimism(self, build: AbstractBuild) -> NoPessimism:
         """No reward is lowered."""
