@@ -47,6 +47,8 @@ def test_the_longest_name_counts():
     assert task_name("walker2d-medium-v2", PAPER) == "walker2d-medium"
     assert task_name("walker2d_medium_expert-v2.hdf5", PAPER) == "walker2d-medium-expert"
     assert task_name("my-log.npz", PAPER) is None
+    assert task_name("hopper_mediumreplay.hdf5", PAPER) is None
+    assert task_name("hopper_medium.hdf5", PAPER) == "hopper-medium"
 
 
 def test_the_papers_beta_goes_with_the_estimate():

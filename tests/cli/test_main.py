@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -115,6 +116,11 @@ class TestErrors:
         assert code == 2
         assert "There is no command 'train bcc'. Did you mean 'train bc'?" in err
 
+    def test_an_algorithm_without_train_before_it(self, run_cli):
+        code, _, err = run_cli("mopo", "log.hdf5")
+        assert code == 2
+        assert "There is no command 'mopo'. Did you mean 'train mopo'?" in err
+
     def test_traceback_shows_where_an_error_arose(self, run_cli):
         code, _, err = run_cli("data", "info", "nowhere.npz", "--traceback")
         assert code == 2
@@ -172,3 +178,7 @@ def test_data_commands_do_not_wait_for_jax():
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "False\n")
+
+
+def test_version(run_cli):
+    assert run_cli("--version") == (0, f"countmorl {metadata.version('countmorl')}\n", "")

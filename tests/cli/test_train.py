@@ -6,6 +6,7 @@ import pytest
 from countmorl.cli import train as cli_train
 from countmorl.cli.train import commands
 from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.errors import ConfigError
 from countmorl.runs import Run
 
 
@@ -110,6 +111,7 @@ def test_without_evaluations_it_says_why(run_cli, trained, tiny):
         ("--preset=paper", "--out", "walker2d-medium-v2"),
         ("--json", "--sac.no-normalize"),
         ("--sac.hidden", "8", "8", "--seed", "3"),
+        ("--log", "tensorboard", "wandb"),
     ],
 )
 def test_a_preset_finds_the_data_among_the_options(before):
@@ -117,6 +119,19 @@ def test_a_preset_finds_the_data_among_the_options(before):
     wanted = ["train", "mopo", *before, "hopper-medium-v2", "--preset", "paper"]
     command = commands(wanted)["train mopo"]
     assert command.__kwdefaults__["config"].weight == 5
+
+
+@pytest.mark.parametrize("rest", [("--help",), ()])
+def test_a_preset_without_data_shows_help_or_asks_for_data(run_cli, rest):
+    code, out, err = run_cli("train", "mopo", "--preset", "paper", *rest)
+    assert code == (0 if rest else 2)
+    assert "DATA" in out + err
+    assert "No settings" not in out + err
+
+
+def test_a_file_whose_name_begins_with_a_number_is_data():
+    with pytest.raises(ConfigError, match=r"published for '2024_hopper_medium\.hdf5'"):
+        commands(["train", "mopo", "2024_hopper_medium.hdf5", "--preset", "paper"])
 
 
 def test_a_preset_can_be_tried_on_a_shared_model(run_cli, monkeypatch):

@@ -61,6 +61,8 @@ def test_unknown_rules_are_refused(name):
         ("jax.numpy:sum", r"it gave .*float32"),
         ("math:sqrt", "it gave TypeError"),
         ("os:getcwd", "it gave TypeError"),
+        ("hopper", "for observations of 11 numbers; the data have 3"),
+        ("walker2d", "for observations of 17 numbers; the data have 3"),
     ],
 )
 def test_rules_that_do_not_judge_one_observation_are_refused(name, words):

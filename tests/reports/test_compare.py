@@ -58,7 +58,7 @@ def test_a_setting_that_an_older_run_did_not_write_differs(tmp_path):
     assert differing([old, new]) == [{"beta": None}, {"beta": 1.0}]
     assert differing([new, old]) == [{"beta": 1.0}, {"beta": None}]
     other = Run.create(tmp_path / "other", about | {"algorithm": "other"})
-    assert differing([other, new]) == [{}, {}]  # It may well have no such setting.
+    assert differing([other, new]) == [{}, {"beta": 1.0}]  # It may well have no such setting.
     stronger = make(tmp_path / "stronger", beta=2.0)
     assert [list(own) for own in differing([other, new, stronger])] == [
         ["sac.actor_rate"],
@@ -67,7 +67,7 @@ def test_a_setting_that_an_older_run_did_not_write_differs(tmp_path):
     ]
 
 
-def test_settings_of_the_same_name_in_two_algorithms_are_not_compared(tmp_path):
+def test_settings_of_the_same_name_in_two_algorithms_are_each_ones_own(tmp_path):
     """TD3+BC's alpha is a weight, Count-MORL's a number of deviations."""
     about = json.loads((make(tmp_path / "a").path / "config.json").read_text())
     made = []
@@ -75,8 +75,10 @@ def test_settings_of_the_same_name_in_two_algorithms_are_not_compared(tmp_path):
         config = {"alpha": alpha, "epochs": len(made)}
         facts = about | {"algorithm": name, "config": config}
         made.append(Run.create(tmp_path / f"run{len(made)}", facts))
-    assert differing(made[:2]) == [{"epochs": 0}, {"epochs": 1}]
-    assert differing(made)[1:] == [{"alpha": 2.5, "epochs": 1}, {"alpha": 3.0, "epochs": 2}]
+    made.append(Run.create(tmp_path / "same", about | {"algorithm": "td3-bc", "config": config}))
+    assert differing(made[:2]) == [{"alpha": 0.5, "epochs": 0}, {"alpha": 2.5, "epochs": 1}]
+    assert differing(made[2:]) == [{}, {}]  # Of one algorithm only what differs is told.
+    assert differing(made[:3])[1:] == [{"alpha": 2.5, "epochs": 1}, {"alpha": 3.0, "epochs": 2}]
 
 
 def test_one_evaluation_has_no_spread(run_cli, tmp_path):

@@ -36,6 +36,12 @@ def test_every_figure_is_drawn_where_there_is_data(tmp_path):
         assert (run.path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_method_that_tells_of_unseen_pairs_but_not_of_counts_has_no_coverage(tmp_path):
+    own = {k: v for k, v in judged(1).items() if k != "rollout_count_median"}
+    names = [path.name for path in draw_all(make(tmp_path / "run", [own]))]
+    assert names == ["learning-curve.png"]
+
+
 def test_a_run_without_evaluations_says_so(tmp_path):
     run = make(tmp_path / "run", [{"epoch": 1, "loss": 1.0}])
     with pytest.raises(RunError, match="never evaluated"):

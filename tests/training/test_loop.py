@@ -178,18 +178,19 @@ class TestStages:
 
 
 class TestInterrupt:
-    def test_ctrl_c_finishes_the_epoch_and_saves(self, run, tmp_path):
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_ctrl_c_or_a_scheduler_lets_the_epoch_finish_and_saves(self, run, tmp_path, number):
         wanted, metrics = unbroken(tmp_path)
 
         def press(epoch):
             if epoch == 3:
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), number)
 
         stage = Walk(hook=press)
-        before = signal.getsignal(signal.SIGINT)
+        before = signal.getsignal(number)
         with pytest.raises(Interrupted, match=r"Stopped after epoch 3.*nothing is lost") as caught:
             stages(run).do(stage)
-        assert signal.getsignal(signal.SIGINT) is before
+        assert signal.getsignal(number) is before
         assert caught.value.run.path == run.path
         assert stage.saved == [2, 3]
         assert run.load_checkpoint()[1]["epoch"] == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -115,7 +116,7 @@ def published(
     task = task_name(data, rows)
     if task is None:
         raise ConfigError(
-            f"No settings of {algorithm.__name__} are published for '{data}', only for: "
+            f"No settings of {algorithm.__name__} are published for '{data}', only for names that begin with: "
             f"{', '.join(rows)}. Leave --preset away for the defaults."
         )
     config = algorithm()
@@ -128,9 +129,13 @@ def published(
 
 
 def task_name(data: str, known: Iterable[str]) -> str | None:
-    """Find a dataset's task by its name or its file's name; the longest match counts."""
+    """Find a dataset's task by its name or its file's name; the longest match counts.
+
+    A task's name must be followed by no further letter: a `hopper_mediumreplay.hdf5` is no medium.
+    """
     name = data.replace("\\", "/").split("/")[-1].lower().replace("_", "-")
-    return max((key for key in known if name.startswith(key)), key=len, default=None)
+    whole = (key for key in known if re.match(rf"{key}(?![a-z])", name))
+    return max(whole, key=len, default=None)
 
 
 def quick() -> CountMORL:

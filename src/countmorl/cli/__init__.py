@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 
 import tyro
 
@@ -21,6 +22,9 @@ Any command takes --help. Errors end with exit code 2; --traceback shows where t
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments == ["--version"]:
+        print(f"countmorl {version('countmorl')}")
+        return 0
     show_traceback = "--traceback" in arguments
     arguments = [argument for argument in arguments if argument != "--traceback"]
     try:
@@ -67,8 +71,9 @@ def _select(arguments: list[str]) -> tuple[list[str], dict[str, Callable[..., in
         known = [*commands, *GROUPS]
         from countmorl.errors import ConfigError
 
+        whole = f" Did you mean 'train {word}'?" if f"train {word}" in commands else ""
         raise ConfigError(
-            f"There is no command '{word}'.{did_you_mean(word, known)} "
+            f"There is no command '{word}'.{whole or did_you_mean(word, known)} "
             f"Known: {', '.join(commands)}."
         )
     return arguments or ["--help"], commands

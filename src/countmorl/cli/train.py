@@ -18,7 +18,7 @@ from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.model_based import AbstractModelBased
-from countmorl.algorithms.presets import PresetName
+from countmorl.algorithms.presets import PAPER, PresetName, task_name
 from countmorl.algorithms.presets import preset as find_preset
 from countmorl.cli.output import print_json
 from countmorl.counting.estimate import Kind
@@ -45,6 +45,8 @@ def _command(name: str, default: AbstractAlgorithm) -> Callable[..., int]:
         out: Path | None = None,
         json: bool = False,
     ) -> int:
+        if preset == "paper" and not json:
+            print(f"Settings as published for {task_name(data, PAPER)}.", file=sys.stderr)
         settings = {"out": out, "data_options": data_options, "options": options}
         if model is not None and isinstance(config, AbstractModelBased) and config.model == fitted:
             # Nothing was said of the model, so the shared run's settings count.
@@ -127,9 +129,9 @@ def commands(arguments: list[str]) -> dict[str, Callable[..., int]]:
     """One command an algorithm; a preset among the arguments changes the defaults it shows."""
     defaults = {name: algorithm() for name, algorithm in ALGORITHMS.items()}
     wanted, preset_name = "".join(arguments[1:2]), _choice("--preset", PresetName, arguments)
-    if wanted in ALGORITHMS and preset_name:
-        data, estimate = _data_among(arguments[2:], wanted), _choice("--estimate", Kind, arguments)
-        algorithm = ALGORITHMS[wanted]
+    data = _data_among(arguments[2:], wanted) if wanted in ALGORITHMS else ""
+    if data and preset_name:  # Without data the parser asks for it, or shows help.
+        estimate, algorithm = _choice("--estimate", Kind, arguments), ALGORITHMS[wanted]
         defaults[wanted] = find_preset(preset_name, algorithm, data, estimate=estimate)
     return {f"train {name}": _command(name, default) for name, default in defaults.items()}
 
@@ -145,14 +147,17 @@ def _choice(option: str, choices: Any, arguments: list[str]) -> Any:
 
 
 def _data_among(arguments: list[str], name: str) -> str:
-    """The argument that is no option, nor an option's value; presets depend on it."""
-    flags, before = {"--json", *_flags(ALGORITHMS[name]())}, ""
+    """The argument that is no option, nor an option's value; presets depend on it.
+
+    Some options take several values, so one that names a task of the paper goes first.
+    """
+    flags, before, found = {"--json", *_flags(ALGORITHMS[name]())}, "", []
     for argument in arguments:
         is_value = before.startswith("--") and "=" not in before and before not in flags
-        if not (is_value or argument.startswith("-") or argument[:1].isdigit()):
-            return argument
+        if not (is_value or argument.startswith("-") or argument.replace(".", "").isdigit()):
+            found.append(argument)
         before = argument
-    return ""
+    return next((each for each in found if task_name(each, PAPER)), "".join(found[:1]))
 
 
 def _flags(config: Any, prefix: str = "") -> list[str]:

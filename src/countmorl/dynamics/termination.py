@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float
 
 from countmorl.data.standardizer import Standardizer
 from countmorl.envs import terminations
+from countmorl.envs.tasks import TASKS
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
 from countmorl.types import Key
@@ -97,6 +98,12 @@ def known_rule(name: str) -> Rule:
 
 def check_rule(name: str, obs_dim: int) -> None:
     """Refuse a rule that cannot be found, or does not turn one observation into one boolean."""
+    sizes = {task.dims[0] for task in TASKS.values() if task.termination == name and task.dims}
+    if name != "never" and sizes and obs_dim not in sizes:
+        raise ConfigError(
+            f"The termination rule '{name}' is for observations of {min(sizes)} numbers; the data "
+            f"have {obs_dim}. Give your own as module:function, or leave --termination away."
+        )
     rule, one = known_rule(name), jax.ShapeDtypeStruct((obs_dim,), jnp.float32)
     try:
         answer = jax.eval_shape(rule, one)

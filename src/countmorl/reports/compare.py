@@ -79,11 +79,11 @@ def known(run: Run, *names: str) -> Any:
 
 
 def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """For each run its settings that another run has with another value.
+    """For each run its settings that another run has with another value, or has not at all.
 
-    A setting that an algorithm does not have is left out for its runs; one that another run of the
-    same algorithm has, but an older version did not write, is None. What algorithms do not share,
-    such as the alphas of TD3+BC and Count-MORL, is told apart by their runs alone.
+    A setting that another run of the same algorithm has, but an older version did not write, is
+    None. What algorithms do not share, such as the alphas of TD3+BC and Count-MORL, is told for
+    each where several algorithms are compared.
     """
     flat = [
         _flat(dict(known(run, "config")))
@@ -105,8 +105,14 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     for run, settings in zip(runs, full, strict=True):
         for name, value in settings.items():
             values.setdefault(_meaning(run, name), set()).add(str(value))
+
+    def differs(run: Run, name: str) -> bool:
+        meaning = _meaning(run, name)
+        is_own = bool(meaning[0])
+        return len(values[meaning]) > 1 or (is_own and len(has) > 1)
+
     return [
-        {name: v for name, v in settings.items() if len(values[_meaning(run, name)]) > 1}
+        {name: value for name, value in settings.items() if differs(run, name)}
         for run, settings in zip(runs, full, strict=True)
     ]
 

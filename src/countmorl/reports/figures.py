@@ -57,7 +57,8 @@ def learning_curve(run: Run, behaviour: float | None = None) -> Path:
 
 def coverage(run: Run) -> Path:
     """How well the data cover the policy's rollouts: share unseen and median count by epoch."""
-    rolled = [m for m in run.metrics() if "rollout_unseen" in m]
+    wanted = {"rollout_unseen", "rollout_count_median"}
+    rolled = [m for m in run.metrics() if wanted <= set(m)]
     if not rolled:
         raise RunError(f"{run.path} counts nothing, so there is no coverage to draw.")
     epochs = [m["epoch"] for m in rolled]

@@ -24,6 +24,8 @@ from countmorl.training.checkpoint import from_arrays, to_arrays
 from countmorl.training.stage import AbstractStage
 
 Result = TypeVar("Result")
+POLITE = (signal.SIGINT, signal.SIGTERM)
+"""Signals that ask to stop."""
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
@@ -130,10 +132,15 @@ def strong(state: Any) -> Any:
 def _check_finite(values: dict, stage: AbstractStage[Any, Any], epoch: int, run: Run) -> None:
     bad = [name for name, value in values.items() if not np.isfinite(value).all()]
     if bad:
+        kept = (
+            f" The last good checkpoint is kept in {run.path}."
+            if run.checkpoint_path.exists()
+            else ""
+        )
         raise RunError(
             f"The training diverged: `{bad[0]}` is {values[bad[0]]} in epoch {epoch} of stage "
-            f"{stage.name}. The last good checkpoint is kept in {run.path}. A lower learning rate "
-            "may help; `countmorl data check` finds bad rows."
+            f"{stage.name}.{kept} A lower learning rate may help; `countmorl data check` finds bad "
+            "rows."
         )
 
 
@@ -154,7 +161,7 @@ def _compile_clock(spent: list[float]) -> Iterator[None]:
 
 @contextmanager
 def _graceful_stop() -> Iterator[threading.Event]:
-    """Let Ctrl-C finish the epoch and save; a second Ctrl-C stops at once."""
+    """Let Ctrl-C, or a scheduler's SIGTERM, finish the epoch and save; a second stops at once."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -162,10 +169,12 @@ def _graceful_stop() -> Iterator[threading.Event]:
 
     def ask(*_: object) -> None:
         stop.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in POLITE:
+            signal.signal(number, signal.default_int_handler)
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = {number: signal.signal(number, ask) for number in POLITE}
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -16,7 +16,7 @@ from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load, locate
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.termination import check_rule
-from countmorl.errors import ConfigError, CountMorlError, RunError
+from countmorl.errors import ConfigError, CountMorlError, DataError, RunError
 from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs import Run
 from countmorl.training.build import Build
@@ -172,17 +172,26 @@ def resume(
             f"{run} ends its rollouts by the code '{rule}', and no file alone makes code run. If "
             f"you trust it, say it again: --termination {rule}"
         )
-    if data is None and source is None:
-        raise RunError(f"{run} was trained on arrays in memory; pass the same ones as `data`.")
-    dataset = _load(data if data is not None else source, data_options)
-    if dataset.hash != wanted:
-        raise RunError(
-            f"The dataset has changed since {run} began: its hash is {dataset.hash[:12]}, not "
-            f"{wanted[:12]}. Bring the old file back (or name it with --data), or start a new run."
-        )
+    dataset = _load_again(opened, data if data is not None else source, data_options, wanted)
     if rule:
         check_rule(rule, dataset.obs_dim)
     return _go(opened, algorithm, dataset, options, quiet=quiet)
+
+
+def _load_again(run: Run, data: Source | None, options: DataOptions, wanted: str) -> Dataset:
+    """Load a run's dataset once more and check that it is the same."""
+    if data is None:
+        raise RunError(f"{run.path} was trained on arrays in memory; pass the same ones as `data`.")
+    try:
+        dataset = _load(data, options)
+    except DataError as error:
+        raise DataError(f"{error} If the data have moved, name them with --data.") from error
+    if dataset.hash != wanted:
+        raise RunError(
+            f"The dataset has changed since {run.path} began: its hash is {dataset.hash[:12]}, not "
+            f"{wanted[:12]}. Bring the old file back (or name it with --data), or start a new run."
+        )
+    return dataset
 
 
 def algorithm_name(algorithm: AbstractAlgorithm) -> str:
