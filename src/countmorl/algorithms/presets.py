@@ -116,8 +116,8 @@ def published(
     task = task_name(data, rows)
     if task is None:
         raise ConfigError(
-            f"No settings of {algorithm.__name__} are published for '{data}', only for names that begin with: "
-            f"{', '.join(rows)}. Leave --preset away for the defaults."
+            f"No settings of {algorithm.__name__} are published for '{data}', only for names "
+            f"that begin with: {', '.join(rows)}. Leave --preset away for the defaults."
         )
     config = algorithm()
     own = {name: v for name, v in AS_PUBLISHED.items() if hasattr(config, name.split(".")[0])}
