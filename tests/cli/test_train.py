@@ -134,6 +134,13 @@ def test_a_file_whose_name_begins_with_a_number_is_data():
         commands(["train", "mopo", "2024_hopper_medium.hdf5", "--preset", "paper"])
 
 
+def test_a_preset_is_never_left_away_in_silence(run_cli):
+    """A number is taken for the value of an option that has several."""
+    code, out, err = run_cli("train", "mopo", "2024", "--preset", "paper")
+    assert (code, out) == (2, "")
+    assert "--preset paper was not found to be for '2024'. Put DATA before" in err
+
+
 def test_a_preset_can_be_tried_on_a_shared_model(run_cli, monkeypatch):
     """The preset's way of fitting one is not asked for; what the user says of it is."""
     asked = []

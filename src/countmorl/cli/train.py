@@ -23,6 +23,7 @@ from countmorl.algorithms.presets import preset as find_preset
 from countmorl.cli.output import print_json
 from countmorl.counting.estimate import Kind
 from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.errors import ConfigError
 from countmorl.runs import Run
 from countmorl.training.loop import Interrupted
 from countmorl.training.options import DataOptions, RunOptions
@@ -31,7 +32,7 @@ from countmorl.training.train import train
 Flat = tyro.conf.arg(name="")
 
 
-def _command(name: str, default: AbstractAlgorithm) -> Callable[..., int]:
+def _command(name: str, default: AbstractAlgorithm, made_for: str = "") -> Callable[..., int]:
     algorithm = ALGORITHMS[name]
 
     def command(
@@ -45,6 +46,10 @@ def _command(name: str, default: AbstractAlgorithm) -> Callable[..., int]:
         out: Path | None = None,
         json: bool = False,
     ) -> int:
+        if preset != "default" and data != made_for:
+            raise ConfigError(
+                f"--preset {preset} was not found to be for '{data}'. Put DATA before the options."
+            )
         if preset == "paper" and not json:
             print(f"Settings as published for {task_name(data, PAPER)}.", file=sys.stderr)
         settings = {"out": out, "data_options": data_options, "options": options}
@@ -128,12 +133,14 @@ def summarize(run: Run) -> dict[str, Any]:
 def commands(arguments: list[str]) -> dict[str, Callable[..., int]]:
     """One command an algorithm; a preset among the arguments changes the defaults it shows."""
     defaults = {name: algorithm() for name, algorithm in ALGORITHMS.items()}
-    wanted, preset_name = "".join(arguments[1:2]), _choice("--preset", PresetName, arguments)
-    data = _data_among(arguments[2:], wanted) if wanted in ALGORITHMS else ""
-    if data and preset_name:  # Without data the parser asks for it, or shows help.
+    wanted = "".join(arguments[1:2])
+    preset_name = _choice("--preset", PresetName, arguments) or "default"
+    has_preset = wanted in ALGORITHMS and preset_name != "default"
+    data = _data_among(arguments[2:], wanted) if has_preset else ""
+    if data:  # Without data the parser asks for it, or shows help.
         estimate, algorithm = _choice("--estimate", Kind, arguments), ALGORITHMS[wanted]
         defaults[wanted] = find_preset(preset_name, algorithm, data, estimate=estimate)
-    return {f"train {name}": _command(name, default) for name, default in defaults.items()}
+    return {f"train {name}": _command(name, default, data) for name, default in defaults.items()}
 
 
 def _choice(option: str, choices: Any, arguments: list[str]) -> Any:
