@@ -1,0 +1,74 @@
+"""Small settings of every algorithm and small logs to train them on, shared by several test files.
+
+The same shapes everywhere: what one file has compiled, the others read from the cache.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from countmorl import RunOptions
+from countmorl.agents.conservative import ConservativeConfig
+from countmorl.agents.sac import SACConfig
+from countmorl.agents.td3 import TD3Config
+from countmorl.algorithms import ALGORITHMS
+from countmorl.algorithms.adversary import AdversaryConfig
+from countmorl.algorithms.model_based import AbstractModelBased
+from countmorl.counting.fit import CodesConfig
+from countmorl.dynamics.fit import EnsembleConfig
+
+QUIET: dict[str, Any] = {"options": RunOptions(save_every=1, eval_every=0), "quiet": True}
+SAC = SACConfig(hidden=(8, 8))
+MODEL = EnsembleConfig(
+    members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1
+)
+EVERY = {"epochs": 3, "updates": 4, "batch": 20}
+# The termination rule is given, so that none has to be learned nine times.
+DREAMS = EVERY | {"horizon": 2, "branches": 20, "retain": 2, "model": MODEL, "sac": SAC}
+DREAMS |= {"termination": "never"}
+OWN = {
+    "bc": EVERY | {"hidden": (8,)},
+    "td3-bc": EVERY | {"td3": TD3Config(hidden=(8, 8))},
+    "cql": EVERY | {"sac": replace(SAC, warm_start=5), "conservative": ConservativeConfig()},
+    "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
+    "mopo": DREAMS,
+    "morel": DREAMS,
+    "combo": DREAMS,
+    "rambo": DREAMS | {"clone_epochs": 2, "adversary": AdversaryConfig(steps=5, batch=8)},
+    "repb-sde": DREAMS | {"first_epochs": 2},
+}
+
+
+def small(name: str, **changes: Any) -> Any:
+    """Small settings of an algorithm, also of one that this file does not know."""
+    cls = ALGORITHMS[name]
+    settings = OWN.get(name, DREAMS if issubclass(cls, AbstractModelBased) else EVERY)
+    return cls(**{**settings, **changes})
+
+
+def vector_log() -> dict[str, np.ndarray]:
+    """300 steps with two observation numbers and one action number between 0 and 2."""
+    rng = np.random.default_rng(0)
+    obs = rng.standard_normal((300, 2)).astype(np.float32)
+    action = rng.uniform(0, 2, (300, 1)).astype(np.float32)
+    next_obs = 0.9 * obs + 0.1 * action
+    return {
+        "obs": obs,
+        "action": action,
+        "next_obs": next_obs,
+        "reward": -(obs**2).sum(axis=1),
+        "terminated": next_obs[:, 0] > 1.5,
+        "action_low": np.zeros(1),
+        "action_high": np.full(1, 2.0),
+    }
+
+
+def numbered_log(rows: int = 300, actions: int = 3, **more: np.ndarray) -> dict[str, np.ndarray]:
+    """A walk on a line: action 0 steps down, 1 stays, 2 steps up; the reward is at the top."""
+    rng = np.random.default_rng(0)
+    action = rng.integers(0, actions, rows)
+    obs = rng.uniform(-1, 1, (rows, 1)).astype(np.float32)
+    next_obs = np.clip(obs + 0.2 * (action[:, None] - 1), -1, 1).astype(np.float32)
+    arrays = {"obs": obs, "action": action, "next_obs": next_obs, "reward": next_obs[:, 0]}
+    return arrays | {"truncated": np.ones(rows, bool)} | more
