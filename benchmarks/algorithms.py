@@ -17,7 +17,7 @@ from countmorl import load
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
-from countmorl.data.buffer import RingBuffer
+from countmorl.buffer import RingBuffer
 from countmorl.rollouts import PenalizedModel
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
 

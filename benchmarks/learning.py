@@ -15,13 +15,13 @@ from benchmarks.measure import Result, alternate
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.counting import fit as codes_fit
 from countmorl.counting.fit import CodesConfig
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics import fit as model_fit
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, Rows
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import CountPenalty
 from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.scaling import Standardizer
 from countmorl.training.model_stages import count_rows
 from countmorl.types import Transition
 

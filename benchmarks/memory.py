@@ -15,7 +15,7 @@ import numpy as np
 from dataclasses import replace
 from countmorl import RunOptions, load, train
 from countmorl.algorithms.count_morl import CountMORL
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 ROWS = 1_000_000
 rng = np.random.default_rng(0)

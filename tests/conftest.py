@@ -28,7 +28,7 @@ import optax
 import pytest
 
 from countmorl.cli import main
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 

@@ -3,7 +3,7 @@ import pytest
 from countmorl import Policy, demo
 from countmorl.algorithms.bc import BC
 from countmorl.errors import RunError
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 from countmorl.training.options import RunOptions
 from countmorl.training.train import train
 

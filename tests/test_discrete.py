@@ -15,22 +15,22 @@ from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.bc import BC
+from countmorl.collecting.collect import collect
+from countmorl.collecting.online import OnlineConfig, OnlineStage
 from countmorl.counting.exact import ExactCounter
 from countmorl.counting.fit import CodesConfig
-from countmorl.data.arrays import write_npz
 from countmorl.data.check import check
-from countmorl.data.collect import collect
 from countmorl.data.dataset import concatenate
-from countmorl.data.hdf5 import write_hdf5
+from countmorl.data.readers.hdf5 import write_hdf5
+from countmorl.data.readers.npz import write_npz
 from countmorl.dynamics.fit import EnsembleConfig
-from countmorl.envs.simulate import evaluate
-from countmorl.envs.spaces import ActionSpace
+from countmorl.envs.simulators import evaluate
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.nets import Categorical
+from countmorl.spaces import ActionSpace
 from countmorl.tabular.data import TabularData
 from countmorl.training.counters import load_query
-from countmorl.training.online import OnlineConfig, OnlineStage
 from countmorl.types import Transition
 from oracles import mlp
 

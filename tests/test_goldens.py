@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 if __name__ == "__main__":
@@ -20,10 +19,10 @@ if __name__ == "__main__":
 
 from countmorl import Run, train
 from countmorl.algorithms import ALGORITHMS
+from countmorl.collecting.qlearning import gridworld_dataset, replay
 from countmorl.counting.fit import CodesConfig
 from countmorl.envs.gridworld import WORLDS
 from countmorl.files import read_arrays
-from countmorl.tabular.qlearning import gridworld_dataset, replay
 from countmorl.tabular.train import train_tabular
 from small_runs import QUIET, numbered_log, small, vector_log
 

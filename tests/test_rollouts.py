@@ -5,13 +5,13 @@ import jax.random as jr
 import numpy as np
 
 from countmorl.agents.base import AbstractAgent
-from countmorl.data.buffer import RingBuffer
-from countmorl.data.standardizer import Standardizer
+from countmorl.buffer import RingBuffer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination
 from countmorl.pessimism import AbstractPessimism, Lowered
 from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.scaling import Standardizer
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, imagine
 from countmorl.types import Transition
 

@@ -14,15 +14,15 @@ from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
+from countmorl.buffer import RingBuffer
 from countmorl.counting.exact import ExactCounter
-from countmorl.data.buffer import RingBuffer
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, finish, split_rows, start
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import AbstractPessimism, Lowered, NoPessimism, Pairs, StdPenalty
 from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.scaling import Standardizer
 from countmorl.training.counters import load_query
 from countmorl.training.epoch import (
     Frozen,

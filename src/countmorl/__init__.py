@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from countmorl.algorithms.rambo import RAMBO as RAMBO
     from countmorl.algorithms.repb_sde import RepBSDE as RepBSDE
     from countmorl.algorithms.td3_bc import TD3PlusBC as TD3PlusBC
+    from countmorl.collecting.collect import collect as collect
     from countmorl.data.check import check as check
-    from countmorl.data.collect import collect as collect
     from countmorl.data.dataset import Dataset as Dataset
     from countmorl.data.sources import load as load
-    from countmorl.data.standardizer import Standardizer as Standardizer
-    from countmorl.envs.simulate import Evaluation as Evaluation
-    from countmorl.envs.simulate import evaluate as evaluate
+    from countmorl.envs.simulators import Evaluation as Evaluation
+    from countmorl.envs.simulators import evaluate as evaluate
     from countmorl.envs.tasks import Task as Task
     from countmorl.errors import ConfigError as ConfigError
     from countmorl.errors import CountMorlError as CountMorlError
     from countmorl.errors import DataError as DataError
     from countmorl.errors import RunError as RunError
-    from countmorl.policy import Policy as Policy
-    from countmorl.runs import Run as Run
+    from countmorl.runs.folder import Run as Run
+    from countmorl.runtime.policy import Policy as Policy
+    from countmorl.scaling import Standardizer as Standardizer
     from countmorl.training.options import DataOptions as DataOptions
     from countmorl.training.options import RunOptions as RunOptions
     from countmorl.training.train import resume as resume
@@ -48,21 +48,21 @@ _HOMES = {
     "DataError": "errors",
     "DataOptions": "training.options",
     "Dataset": "data.dataset",
-    "Evaluation": "envs.simulate",
+    "Evaluation": "envs.simulators",
     "MOPO": "algorithms.mopo",
     "MOReL": "algorithms.morel",
-    "Policy": "policy",
+    "Policy": "runtime.policy",
     "RAMBO": "algorithms.rambo",
     "RepBSDE": "algorithms.repb_sde",
-    "Run": "runs",
+    "Run": "runs.folder",
     "RunError": "errors",
     "RunOptions": "training.options",
-    "Standardizer": "data.standardizer",
+    "Standardizer": "scaling",
     "TD3PlusBC": "algorithms.td3_bc",
     "Task": "envs.tasks",
     "check": "data.check",
-    "collect": "data.collect",
-    "evaluate": "envs.simulate",
+    "collect": "collecting.collect",
+    "evaluate": "envs.simulators",
     "load": "data.sources",
     "resume": "training.train",
     "train": "training.train",

@@ -12,12 +12,12 @@ from countmorl.algorithms.bc import BC
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import load
-from countmorl.envs.simulate import evaluate
+from countmorl.envs.simulators import evaluate
 from countmorl.errors import RunError
 from countmorl.extras import require
-from countmorl.policy import Policy
 from countmorl.reports.figures import draw_all
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
+from countmorl.runtime.policy import Policy
 from countmorl.training.options import RunOptions
 from countmorl.training.train import train
 

@@ -1,10 +1,14 @@
-"""Operations on whole pytrees of arrays."""
+"""Operations on whole pytrees of arrays, and pytrees as named arrays."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+
+from countmorl.errors import RunError
+from countmorl.files import Arrays
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -65,3 +69,25 @@ def lengthening_average(old: T, new: T, share: float, updates: jax.Array) -> T:
 def concat(first: T, second: T) -> T:
     """Join every leaf along its first axis."""
     return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), first, second)
+
+
+def to_arrays(tree: object) -> Arrays:
+    """Name every leaf by its path in the tree."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def from_arrays(template: T, arrays: Arrays) -> T:
+    """Fill the leaves of `template` (arrays or shapes) with the arrays of the same names."""
+    leaves, structure = jax.tree_util.tree_flatten_with_path(template)
+    names = [jax.tree_util.keystr(path) for path, _ in leaves]
+    if set(names) != set(arrays):
+        odd = sorted(set(names) ^ set(arrays))
+        raise RunError(f"The checkpoint does not fit this run: it differs in {', '.join(odd[:3])}.")
+    for name, (_, leaf) in zip(names, leaves, strict=True):
+        if (arrays[name].shape, arrays[name].dtype) != (leaf.shape, leaf.dtype):
+            raise RunError(
+                f"The checkpoint does not fit this run: {name} is {arrays[name].dtype}"
+                f"{list(arrays[name].shape)}, wanted {leaf.dtype}{list(leaf.shape)}."
+            )
+    return jax.tree_util.tree_unflatten(structure, [jnp.asarray(arrays[name]) for name in names])

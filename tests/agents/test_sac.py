@@ -8,9 +8,9 @@ from scipy import stats
 
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import SAC, SACConfig
-from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
 from countmorl.nets import TanhNormal
+from countmorl.scaling import Standardizer
 from countmorl.types import Transition
 from oracles import mlp
 

@@ -9,8 +9,8 @@ import pytest
 
 from countmorl.agents.heads import q_values
 from countmorl.agents.td3 import TD3BC, TD3Config
-from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
+from countmorl.scaling import Standardizer
 from countmorl.types import Transition
 from oracles import mlp
 

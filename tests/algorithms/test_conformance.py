@@ -22,8 +22,8 @@ from countmorl.counting.fit import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.training.epoch import epoch
-from countmorl.training.loop import Stages
-from countmorl.training.policy_stage import PolicyStage
+from countmorl.training.policy_fit import PolicyStage
+from countmorl.training.stages import Stages
 
 OPTIONS = RunOptions(save_every=1, eval_every=0)
 SAC = SACConfig(hidden=(8, 8))

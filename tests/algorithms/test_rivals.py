@@ -24,14 +24,14 @@ from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.morel import MOReL, _largest
 from countmorl.algorithms.rambo import RAMBO
 from countmorl.algorithms.repb_sde import RepBSDE
-from countmorl.data.buffer import RingBuffer
-from countmorl.data.standardizer import Standardizer
+from countmorl.buffer import RingBuffer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.errors import ConfigError
 from countmorl.pessimism import NoPessimism, Pairs, disagreement
 from countmorl.rollouts import PenalizedModel
+from countmorl.scaling import Standardizer
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, imagine
 from countmorl.types import Transition
 

@@ -7,7 +7,7 @@ from countmorl.cli import train as cli_train
 from countmorl.cli.train import commands
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 
 def test_says_how_it_ended_and_where_it_lies(run_cli, trained, tiny):
@@ -47,7 +47,7 @@ def test_the_default_folder(run_cli, trained, tiny):
 
 
 def test_options_reach_the_config(run_cli, trained, monkeypatch):
-    monkeypatch.setattr("countmorl.training.loop.Stages.do", lambda self, stage: None)
+    monkeypatch.setattr("countmorl.training.stages.Stages.do", lambda self, stage: None)
     options = (
         "--epochs 1 --updates 2 --batch 3 --hidden 4 5 --learning-rate 0.01 --seed 6 --rows 40"
     )

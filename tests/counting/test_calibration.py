@@ -5,9 +5,9 @@ import numpy as np
 
 from countmorl.counting.calibration import calibrate, compare, told_apart
 from countmorl.counting.exact import ExactCounter
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.scaling import Standardizer
 
 
 def test_errors_that_fall_with_counts_are_predicted():

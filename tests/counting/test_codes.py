@@ -3,7 +3,7 @@ import jax.random as jr
 import numpy as np
 
 from countmorl.counting.codes import Autoencoder, encoder_sizes
-from countmorl.data.standardizer import Standardizer
+from countmorl.scaling import Standardizer
 
 
 def test_layer_sizes_are_the_papers():

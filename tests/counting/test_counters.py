@@ -8,7 +8,7 @@ from countmorl.counting.exact import ExactCounter
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.simhash import SimHashCounter
 from countmorl.counting.table import CountTable, pack
-from countmorl.data.standardizer import Standardizer
+from countmorl.scaling import Standardizer
 
 NO_HIDDEN = jnp.zeros((1, 1, 1))
 

@@ -7,10 +7,10 @@ import pytest
 from countmorl.counting import fit
 from countmorl.counting.fit import CodesConfig, collapsed, encode, quality
 from countmorl.counting.table import CountTable, pack
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.errors import ConfigError
+from countmorl.scaling import Standardizer
 
 
 def small_ensemble(members=2, inputs=3, targets=3, width=16):

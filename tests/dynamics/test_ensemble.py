@@ -4,9 +4,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.scaling import Standardizer
 
 
 def make(members=4, elites=(2, 0, 3)):

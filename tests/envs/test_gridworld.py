@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from countmorl.envs.gridworld import LIMIT, WORLDS, find_world, register_worlds
-from countmorl.envs.simulate import make_env
+from countmorl.envs.simulators import make_env
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError
 

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from countmorl.errors import ConfigError
+from countmorl.studies.instances import sample
 from countmorl.tabular import bounds
 from countmorl.tabular.certificate import Assumptions, certificate, pair_errors
 from countmorl.tabular.data import TabularData
-from countmorl.tabular.instances import sample
 from countmorl.tabular.planning import start_value
 
 ALWAYS = np.array([[1.0, 0], [1, 0]])

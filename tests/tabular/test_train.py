@@ -3,15 +3,15 @@ import json
 import numpy as np
 import pytest
 
+from countmorl.collecting.qlearning import gridworld_dataset, replay
 from countmorl.envs.gridworld import WORLDS
 from countmorl.errors import ConfigError, DataError, RunError
-from countmorl.policy import Policy
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
+from countmorl.runtime.policy import Policy
+from countmorl.runtime.tabular import TabularPolicy
 from countmorl.tabular.certificate import Assumptions
 from countmorl.tabular.mdp import TabularMDP
 from countmorl.tabular.planning import start_value
-from countmorl.tabular.policy import TabularPolicy
-from countmorl.tabular.qlearning import gridworld_dataset, replay
 from countmorl.tabular.train import Tabular, train_tabular
 
 CLIFF = WORLDS["cliff"]

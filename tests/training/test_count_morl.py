@@ -13,7 +13,7 @@ from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.fit import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig, split_rows
 from countmorl.errors import ConfigError, RunError
-from countmorl.training import loop
+from countmorl.training import stages as loop
 from countmorl.training.build import crowding, next_bits
 from countmorl.training.counters import load_query
 

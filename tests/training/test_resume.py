@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from countmorl.cli import main
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 EPOCHS = 150
 OPTIONS = ("--epochs", EPOCHS, "--updates", 20, "--batch", 16, "--hidden", 8, "--save-every", 2)

@@ -12,7 +12,7 @@ from countmorl import BC, MOPO, DataOptions, Policy, RunOptions, load, resume, t
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.configs import to_json
 from countmorl.errors import ConfigError, DataError, MissingExtraError, RunError
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 TINY = BC(epochs=4, updates=3, batch=8, hidden=(8,))
 

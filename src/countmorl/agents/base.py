@@ -67,4 +67,4 @@ class AbstractAgent(eqx.Module):
 
     @abstractmethod
     def network(self) -> dict[str, Any]:
-        """Return what `countmorl.policy.Policy` needs to act: weights, biases, head, obs scale."""
+        """Return what `Policy` needs to act: weights, biases, head, obs scale."""

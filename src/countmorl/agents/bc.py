@@ -9,8 +9,8 @@ import optax
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractAgent
-from countmorl.data.standardizer import Standardizer
 from countmorl.nets import MLP, Categorical, CosineDecay
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics, Transition
 
 

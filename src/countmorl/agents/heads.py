@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from countmorl.nets import MLP, Categorical, TanhNormal
-from countmorl.policy import Head
+from countmorl.runtime.policy import Head
 from countmorl.types import Key
 
 Distribution = TanhNormal | Categorical

@@ -16,9 +16,9 @@ from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
 from countmorl.configs import at_least, finite, positive
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP, CosineDecay
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics, Transition
 
 LOG_STD_MAX = 2.0

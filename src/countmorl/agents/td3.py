@@ -15,8 +15,8 @@ from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import adam
 from countmorl.configs import at_least
-from countmorl.data.standardizer import Standardizer
 from countmorl.nets import MLP
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics, Transition
 
 

@@ -8,9 +8,9 @@ from jaxtyping import Array, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.fit import AbstractModelTerm
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Transition
 
 

@@ -16,8 +16,8 @@ from countmorl.agents.bc import BCAgent
 from countmorl.algorithms.base import AbstractAlgorithm, Published
 from countmorl.configs import layer_sizes, positive
 from countmorl.data.dataset import Dataset, Rows
-from countmorl.data.standardizer import Standardizer
 from countmorl.nets import CosineDecay
+from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
 

@@ -14,11 +14,11 @@ from countmorl.configs import at_least
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.fit import CodesConfig, CounterName
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import AbstractModelTerm, EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.pessimism import AbstractPessimism, CountPenalty
+from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
 STEPS = 100_000

@@ -24,8 +24,8 @@ from countmorl.algorithms.balance import Balance
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import at_least
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
 from countmorl.pessimism import SpreadPenalty
+from countmorl.scaling import Standardizer
 
 
 @dataclass(frozen=True, kw_only=True)

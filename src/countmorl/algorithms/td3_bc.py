@@ -13,7 +13,7 @@ from countmorl.agents.td3 import TD3BC, TD3Config
 from countmorl.algorithms.base import AbstractAlgorithm, Published
 from countmorl.configs import at_least
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
+from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
 

@@ -12,7 +12,7 @@ from countmorl.cli.output import print_json, print_table
 from countmorl.errors import ConfigError
 from countmorl.files import check_ending
 from countmorl.reports.compare import differing, draw_curves, labels, measure_of, summarize
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 Runs = Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
 

@@ -10,17 +10,17 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import points, print_json, print_pairs, print_table
-from countmorl.data.arrays import write_npz
+from countmorl.collecting.collect import collect as roll
 from countmorl.data.check import check as find_problems
-from countmorl.data.collect import collect as roll
 from countmorl.data.dataset import Dataset
 from countmorl.data.download import download as fetch
-from countmorl.data.hdf5 import Mode, write_hdf5
 from countmorl.data.names import D4RL, cache_folder
+from countmorl.data.readers.hdf5 import Mode, write_hdf5
+from countmorl.data.readers.npz import write_npz
 from countmorl.data.sources import describe_task, load, read
 from countmorl.envs.tasks import find_task
 from countmorl.errors import DataError, did_you_mean
-from countmorl.policy import Policy
+from countmorl.runtime.policy import Policy
 
 Recipe = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
 Data = Annotated[Positional[str], tyro.conf.arg(metavar="DATA")]
@@ -173,7 +173,7 @@ def collect(
         json: Print JSON.
     """
     if recipe:
-        from countmorl.training.recipe import make_recipe  # Only this needs JAX in this group.
+        from countmorl.collecting.recipe import make_recipe  # Only this needs JAX in this group.
 
         goals = {"until": until, "until_expert": until_expert}
         path = make_recipe(find_task(env), recipe, out, rows=rows, seed=seed, goals=goals)

@@ -15,8 +15,8 @@ from countmorl.cli.output import print_json, print_table
 from countmorl.envs.gridworld import WORLDS, find_world
 from countmorl.errors import ConfigError
 from countmorl.files import check_ending
-from countmorl.tabular.drawing import ENDINGS
-from countmorl.tabular.study import Outcome, StudyConfig
+from countmorl.studies.drawing import ENDINGS
+from countmorl.studies.planners import Outcome, StudyConfig
 
 Flat = tyro.conf.arg(name="")
 Name = Annotated[Positional[str], tyro.conf.arg(metavar="WORLD")]
@@ -41,7 +41,7 @@ def gridworld_data(
         seed: Seed of the learner.
         json: Print JSON.
     """
-    from countmorl.tabular.qlearning import gridworld_dataset, replay
+    from countmorl.collecting.qlearning import gridworld_dataset, replay
 
     found, writer = find_world(world), _writer(out)
     dataset = gridworld_dataset(found, replay(found, rows=rows, slip=slip, seed=seed))
@@ -69,11 +69,11 @@ def gridworld_maps(
         beta: Weight of the penalty.
         json: Print JSON.
     """
+    from countmorl.collecting.qlearning import replay
+    from countmorl.studies.figures import maps_figure
+    from countmorl.studies.planners import PLANNERS, thinned
     from countmorl.tabular.conservative import count_penalty
-    from countmorl.tabular.figures import maps_figure
     from countmorl.tabular.mdp import TabularMDP
-    from countmorl.tabular.qlearning import replay
-    from countmorl.tabular.study import PLANNERS, thinned
 
     check_ending(out, ENDINGS)
     found = find_world(world)
@@ -92,7 +92,7 @@ def gridworld_worlds(out: Path = Path("worlds.png"), json: bool = False) -> int:
         out: Figure to write.
         json: Print JSON.
     """
-    from countmorl.tabular.figures import worlds_figure
+    from countmorl.studies.figures import worlds_figure
 
     worlds_figure(list(WORLDS.values()), out)
     return _drew(out, json)
@@ -119,7 +119,7 @@ def gridworld_study(
         out: Figure to write: return and lava rate over the size of the data.
         json: Print JSON.
     """
-    from countmorl.tabular.study import study
+    from countmorl.studies.planners import study
 
     if out:
         check_ending(out, ENDINGS)
@@ -131,7 +131,7 @@ def gridworld_study(
         print(f"{world.name} ...", file=sys.stderr, flush=True)
         outcomes += study(world, config)
     if out:
-        from countmorl.tabular.figures import study_figure
+        from countmorl.studies.figures import study_figure
 
         study_figure(outcomes, out)
     if json:

@@ -16,9 +16,9 @@ from countmorl.envs.gridworld import WORLDS, World, find_world
 from countmorl.errors import ConfigError
 from countmorl.extras import require
 from countmorl.progress import duration
-from countmorl.tabular.approximate import Comparison, CountsConfig, compare
-from countmorl.tabular.collisions import codes_needed
-from countmorl.tabular.multihot import pair_name
+from countmorl.studies.approximate import Comparison, CountsConfig, compare
+from countmorl.studies.collisions import codes_needed
+from countmorl.studies.multihot import pair_name
 
 Flat = tyro.conf.arg(name="")
 Name = Annotated[Positional[str], tyro.conf.arg(metavar="NAME")]
@@ -75,7 +75,7 @@ def _find(name: str) -> World:
 
 
 def _compare(world: World, config: CountsConfig, seed: int) -> Comparison:
-    from countmorl.tabular.qlearning import replay
+    from countmorl.collecting.qlearning import replay
 
     comparison = compare(world, replay(world, seed=seed), config, seed=seed)
     print(
@@ -89,8 +89,8 @@ def _compare(world: World, config: CountsConfig, seed: int) -> Comparison:
 
 def _draw(found: list[Comparison], beta: float, out: Path) -> list[Path]:
     """Draw the worst seed of each world, so that no error hides."""
-    from countmorl.tabular.count_figures import counts_figure, learned_maps
-    from countmorl.tabular.qlearning import count_steps, replay
+    from countmorl.collecting.qlearning import count_steps, replay
+    from countmorl.studies.count_figures import counts_figure, learned_maps
 
     worst: dict[str, Comparison] = {}
     for comparison in found:

@@ -17,13 +17,13 @@ from countmorl.cli.train import finish
 from countmorl.data.sources import load
 from countmorl.demo import demo as run_demo
 from countmorl.doctor import examine
-from countmorl.envs.simulate import evaluate as play
+from countmorl.envs.simulators import evaluate as play
 from countmorl.errors import ConfigError, DataError
 from countmorl.files import atomic
-from countmorl.policy import Policy
 from countmorl.reports.figures import calibration as draw_calibration
 from countmorl.reports.figures import draw_all, read_calibration
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
+from countmorl.runtime.policy import Policy
 from countmorl.training.counters import load_query
 from countmorl.training.train import resume as go_on
 

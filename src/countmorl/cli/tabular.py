@@ -13,9 +13,9 @@ from tyro.conf import Positional
 from countmorl.cli.output import print_json, print_pairs, print_table
 from countmorl.data.sources import load, locate
 from countmorl.files import check_ending
+from countmorl.studies.checks import VARIANTS, Finding, violation_study, worst
+from countmorl.studies.drawing import ENDINGS
 from countmorl.tabular.certificate import Assumptions
-from countmorl.tabular.checks import VARIANTS, Finding, violation_study, worst
-from countmorl.tabular.drawing import ENDINGS
 from countmorl.tabular.train import Tabular, train_tabular
 
 Flat = tyro.conf.arg(name="")
@@ -96,8 +96,8 @@ def theory(
     }
     sound = not beyond.pop("corrected")
     if out:
-        from countmorl.tabular.figures import theory_figure
-        from countmorl.tabular.tightness import shrinkage
+        from countmorl.studies.figures import theory_figure
+        from countmorl.studies.tightness import shrinkage
 
         theory_figure(shrinkage(delta=delta), studies["corrected"], out)
     if json:

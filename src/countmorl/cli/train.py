@@ -24,9 +24,9 @@ from countmorl.cli.output import print_json
 from countmorl.counting.estimate import Kind
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
-from countmorl.runs import Run
-from countmorl.training.loop import Interrupted
+from countmorl.runs.folder import Run
 from countmorl.training.options import DataOptions, RunOptions
+from countmorl.training.stages import Interrupted
 from countmorl.training.train import train
 
 Flat = tyro.conf.arg(name="")

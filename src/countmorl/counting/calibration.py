@@ -13,9 +13,9 @@ from scipy.stats import mannwhitneyu, spearmanr
 
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.scaling import Standardizer
 
 BINS = 8
 LEVEL = 0.01

@@ -5,8 +5,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from countmorl.data.standardizer import Standardizer
 from countmorl.nets import MLP
+from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
 

@@ -15,9 +15,9 @@ from countmorl import trees
 from countmorl.configs import at_least, check_types, positive
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.table import MAX_BITS, CountTable, pack
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics
 
 SAMPLE = 20_000

@@ -14,8 +14,8 @@ from countmorl import trees
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.envs.spaces import one_hot
 from countmorl.errors import DataError
+from countmorl.spaces import one_hot
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from countmorl.data.columns import as_flat, as_numbers
-from countmorl.envs.spaces import MOST_ACTIONS, one_hot
 from countmorl.errors import DataError
+from countmorl.spaces import MOST_ACTIONS, one_hot
 
 
 def action_count(arrays: dict[str, np.ndarray]) -> int | None:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from countmorl.data.arrays import read_mapping
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import SLACK, Fields, breaks, not_finite
+from countmorl.data.readers.npz import read_mapping
 from countmorl.data.sources import Source, read
 
 SHOWN = 5

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from countmorl.data.arrays import read_mapping, read_npz
 from countmorl.data.dataset import Dataset
 from countmorl.data.download import download
 from countmorl.data.fields import Fields
-from countmorl.data.hdf5 import Mode, read_hdf5
-from countmorl.data.minari import PREFIX, read_minari
 from countmorl.data.names import D4RL
+from countmorl.data.readers.hdf5 import Mode, read_hdf5
+from countmorl.data.readers.minari import PREFIX, read_minari
+from countmorl.data.readers.npz import read_mapping, read_npz
 from countmorl.envs.tasks import Task, find_task
 from countmorl.errors import DataError, did_you_mean
 

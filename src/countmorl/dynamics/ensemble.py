@@ -7,8 +7,8 @@ import jax.random as jr
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
 

@@ -13,11 +13,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from countmorl.configs import at_least, check_types, positive
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.errors import ConfigError
 from countmorl.nets import CosineDecay
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics
 
 

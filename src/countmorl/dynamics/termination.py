@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float
 
-from countmorl.data.standardizer import Standardizer
 from countmorl.envs import terminations
 from countmorl.envs.tasks import TASKS
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
+from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
 Rule = Callable[[Array], Array]

@@ -11,9 +11,9 @@ import optax
 from jaxtyping import Array, Bool, Float
 
 from countmorl.data.dataset import Dataset
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.termination import LearnedTermination
 from countmorl.nets import MLP
+from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics
 
 RATE = 1e-3

@@ -12,7 +12,7 @@ import numpy as np
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.errors import RunError
 from countmorl.reports.figures import axes_of, read_calibration, save_figure
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 COLORS = ("#1f4e79", "#b5482a", "#3b7d4f", "#7a4f9a", "#b8860b", "#4a9ab5", "#8a8a8a", "#c25b8a")
 

@@ -11,7 +11,7 @@ import numpy as np
 from countmorl.errors import RunError
 from countmorl.extras import require
 from countmorl.files import atomic
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 
 INK, RED, GREY = "#1f4e79", "#b5482a", "#8a8a8a"
 SIZE = (5.2, 3.4)

@@ -12,14 +12,14 @@ import numpy as np
 
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
+from countmorl.runtime.tabular import TabularPolicy
 from countmorl.tabular.certificate import Assumptions, certificate, pair_errors
 from countmorl.tabular.conservative import count_penalty, lowered
 from countmorl.tabular.data import TabularData
 from countmorl.tabular.estimate import maximum_likelihood
 from countmorl.tabular.mdp import TabularMDP, check_gamma
 from countmorl.tabular.planning import plan_floored, policy_iteration, start_value
-from countmorl.tabular.policy import TabularPolicy
 
 PACKAGES = ("countmorl", "numpy", "scipy")
 

@@ -28,8 +28,8 @@ from countmorl.pessimism import CountPenalty
 from countmorl.rollouts import PenalizedModel
 from countmorl.training.counters import save_counter
 from countmorl.training.epoch import Imagination
-from countmorl.training.loop import Stages
 from countmorl.training.model_stages import CodesStage, ModelStage, TerminationStage
+from countmorl.training.stages import Stages
 
 WANTED = 7.0
 """Rows per code. The paper's penalty worked best at 5 to 10."""

@@ -17,13 +17,13 @@ from countmorl.counting.learned import CodeCounter
 from countmorl.counting.simhash import SimHashCounter
 from countmorl.counting.store import CountQuery
 from countmorl.counting.table import CountTable
-from countmorl.data.standardizer import Standardizer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, Rows, finish, start
 from countmorl.errors import RunError
 from countmorl.files import Arrays
-from countmorl.runs import Run
-from countmorl.training.checkpoint import from_arrays, to_arrays
+from countmorl.runs.folder import Run
+from countmorl.scaling import Standardizer
+from countmorl.trees import from_arrays, to_arrays
 
 NAME = "counter"
 

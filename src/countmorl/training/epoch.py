@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.algorithms.adversary import AbstractAdversary, World
-from countmorl.data.buffer import RingBuffer
+from countmorl.buffer import RingBuffer
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.types import Key, Metrics, Transition
 

@@ -16,7 +16,7 @@ from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import AbstractModelTerm, EnsembleConfig, FitState, Rows
 from countmorl.dynamics.termination import LearnedTermination
 from countmorl.dynamics.termination_fit import EndState
-from countmorl.training.stage import AbstractStage
+from countmorl.fitting import AbstractStage
 from countmorl.types import Key, Metrics
 
 

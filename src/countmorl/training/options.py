@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from countmorl.configs import at_least, check_types
-from countmorl.data.hdf5 import Mode
+from countmorl.data.readers.hdf5 import Mode
 from countmorl.errors import ConfigError
 from countmorl.loggers import LoggerName
 

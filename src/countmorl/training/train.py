@@ -18,11 +18,11 @@ from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.termination import check_rule
 from countmorl.errors import ConfigError, CountMorlError, DataError, RunError
 from countmorl.loggers import check_loggers, make_loggers
-from countmorl.runs import Run
+from countmorl.runs.folder import Run
 from countmorl.training.build import Build
-from countmorl.training.loop import Stages
 from countmorl.training.options import DataOptions, RunOptions
-from countmorl.training.policy_stage import CloneStage, PolicyStage
+from countmorl.training.policy_fit import CloneStage, PolicyStage
+from countmorl.training.stages import Stages
 
 PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy")
 

@@ -1,0 +1,1 @@
+"""Data made with a simulator."""

@@ -1,0 +1,1 @@
+"""One file a format: each turns a source into `Fields`."""

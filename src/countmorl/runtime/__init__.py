@@ -1,0 +1,1 @@
+"""What runs in production: NumPy only, never JAX."""

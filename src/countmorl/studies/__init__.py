@@ -1,0 +1,1 @@
+"""Evidence about the method itself: grid worlds, theorems."""

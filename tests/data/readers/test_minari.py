@@ -1,0 +1,150 @@
+import importlib.metadata
+import re
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from countmorl.data.readers.minari import read_minari
+from countmorl.data.sources import load
+from countmorl.envs.tasks import TASKS, Task
+from countmorl.errors import DataError, MissingExtraError
+
+minari = pytest.importorskip("minari")
+gymnasium = pytest.importorskip("gymnasium")
+
+EPISODES = 12  # More than ten, so that an order by name ("episode_10" < "episode_2") would show.
+LENGTHS = [2 + episode % 3 for episode in range(EPISODES)]
+
+
+def observation(episode, step):
+    return [100 * episode + step, step, -step]
+
+
+def buffers():
+    """Episode i has 2 + i % 3 steps; even ones fall, odd ones are cut."""
+    for episode, steps in enumerate(LENGTHS):
+        last = [False] * (steps - 1) + [True]
+        yield minari.data_collector.EpisodeBuffer(
+            id=episode,
+            observations=np.array([observation(episode, t) for t in range(steps + 1)], np.float64),
+            actions=np.full((steps, 1), episode / 10, np.float32),
+            rewards=[float(episode)] * steps,
+            terminations=last if episode % 2 == 0 else [False] * steps,
+            truncations=last if episode % 2 else [False] * steps,
+            infos={},
+        )
+
+
+def create(name, *, env="Pendulum-v1", high=2.0):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # It asks for an author, a permalink and the like.
+        minari.create_dataset_from_buffers(
+            name,
+            list(buffers()),
+            env=env,
+            observation_space=gymnasium.spaces.Box(-np.inf, np.inf, (3,), np.float64),
+            action_space=gymnasium.spaces.Box(-high, high, (1,), np.float32),
+        )
+
+
+@pytest.fixture
+def dataset():
+    create("test/toy-v0")
+    return load("minari:test/toy-v0")
+
+
+def test_episodes_come_in_their_order(dataset):
+    assert (len(dataset), len(dataset.episode_ends)) == (sum(LENGTHS), EPISODES)
+    wanted = [observation(e, t) for e, steps in enumerate(LENGTHS) for t in range(steps)]
+    assert dataset.obs.tolist() == wanted
+    assert dataset.reward.tolist() == [e for e, steps in enumerate(LENGTHS) for _ in range(steps)]
+
+
+def test_next_observations_are_true_at_every_edge(dataset):
+    wanted = [observation(e, t + 1) for e, steps in enumerate(LENGTHS) for t in range(steps)]
+    assert dataset.next_obs.tolist() == wanted
+    assert dataset.next_known.all()
+
+
+def test_terminations_are_not_truncations(dataset):
+    ends = np.cumsum(LENGTHS) - 1
+    assert dataset.episode_ends.tolist() == ends.tolist()
+    assert np.flatnonzero(dataset.terminated).tolist() == ends[0::2].tolist()
+    assert np.flatnonzero(dataset.truncated).tolist() == ends[1::2].tolist()
+
+
+def test_types_bounds_name_and_task(dataset):
+    assert dataset.obs.dtype == np.float32
+    assert (dataset.action_low.tolist(), dataset.action_high.tolist()) == ([-2], [2])
+    assert dataset.name == "minari:test/toy-v0"
+    assert dataset.task == Task(name="Pendulum-v1", env_id="Pendulum-v1", horizon=200)
+
+
+def test_a_v5_environment_never_gets_d4rls_scores():
+    create("test/hopper-v0", env="Hopper-v5")
+    task = read_minari("test/hopper-v0").task
+    assert task is TASKS["hopper-v5"]
+    assert task.score(1000.0) is None
+
+
+def test_nothing_is_printed(dataset, capsys):
+    load("minari:test/toy-v0")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_unbounded_actions_are_scaled_to_numbers():
+    create("test/unbounded-v0", high=np.inf)
+    assert np.isfinite(load("minari:test/unbounded-v0").scaled_action).all()
+
+
+@pytest.mark.parametrize("error", [ValueError("No such dataset.\nmore"), OSError("no network")])
+def test_what_minari_refuses_is_said_in_a_sentence(error, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(minari, "load_dataset", refuse)
+    first = str(error).splitlines()[0]
+    with pytest.raises(DataError, match=f"'a/b-v0' could not be loaded: {first}.*id right") as got:
+        load("minari:a/b-v0")
+    assert "\n" not in str(got.value)
+
+
+def test_a_malformed_id_is_refused():
+    with pytest.raises(DataError, match="could not be loaded"):
+        load("minari:not an id")
+
+
+def test_structured_observations_are_refused(monkeypatch):
+    episode = SimpleNamespace(observations={"camera": np.zeros((3, 2))}, actions=np.zeros((2, 1)))
+
+    class Fake:
+        def iterate_episodes(self):
+            yield episode
+
+    monkeypatch.setattr(minari, "load_dataset", lambda *args, **kwargs: Fake())
+    with pytest.raises(DataError, match="structured observations"):
+        load("minari:a/b-v0")
+
+
+def test_without_episodes(monkeypatch):
+    class Fake:
+        def iterate_episodes(self):
+            return iter(())
+
+    monkeypatch.setattr(minari, "load_dataset", lambda *args, **kwargs: Fake())
+    with pytest.raises(DataError, match="no episodes"):
+        load("minari:a/b-v0")
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "minari", None)
+    with pytest.raises(MissingExtraError, match=r"pip install \"countmorl\[minari\]\""):
+        load("minari:a/b-v0")
+
+
+def test_the_extra_brings_what_the_default_remote_needs():
+    requirements = importlib.metadata.requires("countmorl") or []
+    (line,) = [r for r in requirements if re.match(r"minari\[.*extra == .minari\b", r)]
+    assert "hf" in line.split("]")[0]

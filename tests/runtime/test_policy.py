@@ -1,0 +1,310 @@
+import itertools
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+
+from countmorl.algorithms.bc import BC
+from countmorl.data.sources import load
+from countmorl.errors import DataError, RunError
+from countmorl.files import read_arrays, write_arrays
+from countmorl.runtime.policy import Policy
+
+
+def array(*values):
+    return np.array(values, np.float32)
+
+
+def make(**changes):
+    """One hidden layer of two units, one action within 0 and 5."""
+    parts = {
+        "weights": (array([1, -1], [0, 1]), array([1], [2])),
+        "biases": (array(0, 0.5), array(-1)),
+        "head": "tanh",
+        "obs_mean": array(10, 20),
+        "obs_std": array(2, 5),
+        "action_low": array(0),
+        "action_high": array(5),
+        "info": {"task": "Pendulum-v1"},
+    }
+    return Policy(**(parts | changes))
+
+
+def random_policy(seed=0, sizes=(3, 16, 16, 2), **changes):
+    rng = np.random.default_rng(seed)
+    layers = list(itertools.pairwise(sizes))
+    parts = {
+        "weights": tuple(rng.standard_normal(shape).astype(np.float32) for shape in layers),
+        "biases": tuple(rng.standard_normal(size).astype(np.float32) for _, size in layers),
+        "head": "tanh",
+        "obs_mean": rng.standard_normal(sizes[0]).astype(np.float32),
+        "obs_std": rng.uniform(0.5, 2, sizes[0]).astype(np.float32),
+        "action_low": np.full(sizes[-1], -1, np.float32),
+        "action_high": np.full(sizes[-1], 1, np.float32),
+    }
+    return Policy(**(parts | changes))
+
+
+class TestAct:
+    def test_by_hand(self):
+        # x = ((14 - 10) / 2, (25 - 20) / 5) = (2, 1); hidden relu(2, -2 + 1 + 0.5) = (2, 0);
+        # y = 2 - 1 = 1; the middle of 0 and 5 plus half of it times tanh(1).
+        np.testing.assert_allclose(make().act(array(14, 25)), [2.5 + 2.5 * np.tanh(1)], rtol=1e-6)
+
+    def test_says_what_it_is(self):
+        said = "Policy(2 numbers -> 2 -> 1 numbers, tanh, {'task': 'Pendulum-v1'})"
+        assert repr(make()) == said
+
+    def test_the_mean_of_a_normal_by_hand(self):
+        policy = make(
+            weights=(array([1, -1], [0, 1]), array([1, 0], [2, 0])),
+            biases=(array(0, 0.5), array(-1, -0.5)),
+            head="tanh_normal",
+        )
+        np.testing.assert_allclose(policy.act(array(14, 25)), [2.5 + 2.5 * np.tanh(1)], rtol=1e-6)
+
+    @pytest.mark.parametrize(("log_std", "clipped"), [(-0.7, -0.7), (9.0, -0.5), (-50.0, -1.0)])
+    def test_a_sample_of_a_normal_by_hand(self, log_std, clipped):
+        policy = make(
+            weights=(array([1, -1], [0, 1]), array([1, 0], [2, 0])),
+            biases=(array(0, 0.5), array(-1, log_std)),
+            head="tanh_normal",
+            log_std_range=(-1.0, -0.5),
+        )
+        noise = np.random.default_rng(3).standard_normal(1, np.float32)
+        got = policy.act(array(14, 25), rng=np.random.default_rng(3))
+        wanted = 2.5 + 2.5 * np.tanh(1 + np.exp(clipped) * noise)
+        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+    def test_a_deterministic_policy_has_nothing_to_sample(self):
+        policy, obs = make(), array(14, 25)
+        np.testing.assert_array_equal(
+            policy.act(obs, rng=np.random.default_rng(0)), policy.act(obs)
+        )
+
+    def test_one_observation_is_a_row_of_a_batch(self):
+        policy = random_policy()
+        batch = np.random.default_rng(1).standard_normal((32, 3))
+        actions = policy.act(batch)
+        assert actions.shape == (32, 2)
+        for row in range(32):
+            np.testing.assert_allclose(policy.act(batch[row]), actions[row], atol=1e-6)
+
+    def test_lists_and_other_types_are_taken(self):
+        policy = random_policy()
+        wanted = policy.act(array(1, 2, 3))
+        np.testing.assert_array_equal(policy.act([1, 2, 3]), wanted)
+        np.testing.assert_array_equal(policy.act(np.array([1, 2, 3], np.float64)), wanted)
+        assert wanted.dtype == np.float32
+
+    def test_an_empty_batch(self):
+        assert random_policy().act(np.zeros((0, 3))).shape == (0, 2)
+
+    @pytest.mark.parametrize("shape", [(4,), (2, 4), (1, 1, 3), ()])
+    def test_other_shapes_are_refused(self, shape):
+        with pytest.raises(DataError, match=r"wants observations of 3 numbers, \[3\] or \[n, 3\]"):
+            random_policy().act(np.zeros(shape))
+
+    @pytest.mark.parametrize(("low", "high"), [(-1, 1), (0, 5), (-3, -2), (100, 300)])
+    @given(obs=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3))
+    def test_actions_lie_within_their_bounds(self, low, high, obs):
+        policy = random_policy(
+            action_low=np.full(2, low, np.float32), action_high=np.full(2, high, np.float32)
+        )
+        action = policy.act(obs)
+        assert (action >= low).all()
+        assert (action <= high).all()
+
+    def test_rounding_never_carries_an_action_past_its_bound(self):
+        rng = np.random.default_rng(0)
+        low = rng.uniform(-1, 0, 200).astype(np.float32)
+        high = rng.uniform(0, 1, 200).astype(np.float32)
+        for sign in (-1, 1):
+            policy = Policy(
+                weights=(np.zeros((1, 200), np.float32),),
+                biases=(np.full(200, 50.0 * sign, np.float32),),
+                head="tanh",
+                obs_mean=array(0),
+                obs_std=array(1),
+                action_low=low,
+                action_high=high,
+            )
+            action = policy.act(array(0))
+            assert (action >= low).all()
+            assert (action <= high).all()
+
+    def test_agrees_with_the_agent_it_was_made_from(self, log):
+        dataset = load(log())
+        agent = BC(hidden=(8,)).agent(dataset, key=jr.key(0))
+        network = jax.tree.map(
+            lambda leaf: np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf, agent.network()
+        )
+        bounds = {"action_low": dataset.action_low, "action_high": dataset.action_high}
+        policy = Policy(**network, **bounds)
+        obs = np.random.default_rng(0).normal(0, 3, (100, 3)).astype(np.float32)
+        theirs = agent.act(jnp.asarray(obs), key=jr.key(1))
+        np.testing.assert_allclose(policy.act(obs), theirs, atol=1e-5)
+
+
+class TestFile:
+    def test_loading_gives_the_same_policy(self, tmp_path):
+        policy = random_policy(info={"task": "Hopper-v4", "dataset": "log"})
+        policy.save(tmp_path / "policy.safetensors")
+        for place in (tmp_path, tmp_path / "policy.safetensors", str(tmp_path)):
+            again = Policy.load(place)
+            obs = np.random.default_rng(0).standard_normal((5, 3))
+            np.testing.assert_array_equal(again.act(obs), policy.act(obs))
+            assert (again.info, again.head) == (policy.info, "tanh")
+            assert (again.obs_dim, again.action_dim) == (3, 2)
+
+    def test_a_stochastic_policy_keeps_its_head_and_range(self, tmp_path):
+        policy = random_policy(
+            sizes=(3, 4),
+            head="tanh_normal",
+            log_std_range=(-5.0, 1.0),
+            action_low=array(-1, -1),
+            action_high=array(1, 1),
+        )
+        policy.save(tmp_path / "p.safetensors")
+        again = Policy.load(tmp_path / "p.safetensors")
+        assert (again.head, again.log_std_range, again.action_dim) == ("tanh_normal", (-5, 1), 2)
+
+    def test_the_same_policy_gives_the_same_bytes(self, tmp_path):
+        contents = set()
+        for _ in range(20):
+            random_policy().save(tmp_path / "p")
+            contents.add((tmp_path / "p").read_bytes())
+        assert len(contents) == 1
+
+    def test_a_folder_without_a_policy(self, tmp_path):
+        with pytest.raises(RunError, match=r"holds no policy.safetensors"):
+            Policy.load(tmp_path)
+
+    def test_a_missing_file(self, tmp_path):
+        with pytest.raises(RunError, match="There is no file"):
+            Policy.load(tmp_path / "nowhere.safetensors")
+
+    def test_a_flipped_byte(self, tmp_path):
+        path = tmp_path / "p"
+        random_policy().save(path)
+        raw = bytearray(path.read_bytes())
+        raw[-5] ^= 0x40
+        path.write_bytes(raw)
+        with pytest.raises(RunError, match=r"damaged.*Restore it from a copy"):
+            Policy.load(path)
+
+    def test_a_file_cut_short(self, tmp_path):
+        path = tmp_path / "p"
+        random_policy().save(path)
+        path.write_bytes(path.read_bytes()[:-40])
+        with pytest.raises(RunError, match="not a readable safetensors file"):
+            Policy.load(path)
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"\x80\x04.", b"{}", b"\xff" * 64, b"\x89HDF\r\n\x1a\n" + bytes(64)]
+    )
+    def test_what_is_no_safetensors_file(self, tmp_path, content):
+        path = tmp_path / "p"
+        path.write_bytes(content)
+        with pytest.raises(RunError, match="not a readable safetensors file"):
+            Policy.load(path)
+
+    def test_someone_elses_safetensors_file(self, tmp_path):
+        save_file({"weight.0": np.zeros((2, 2), np.float32)}, tmp_path / "p")
+        with pytest.raises(RunError, match="not written by countmorl"):
+            Policy.load(tmp_path / "p")
+
+
+class TestHostileFile:
+    """Files with a right digest whose contents are wrong all the same."""
+
+    def load_changed(self, folder, *, arrays=None, meta=None, drop=()):
+        path = folder / "p"
+        random_policy().save(path)
+        good_arrays, good_meta = read_arrays(path)
+        changed = {k: v for k, v in (good_arrays | (arrays or {})).items() if k not in drop}
+        about = {k: v for k, v in (good_meta | (meta or {})).items() if k not in drop}
+        write_arrays(path, changed, about)
+        return Policy.load(path)
+
+    def test_unchanged_it_loads(self, tmp_path):
+        assert self.load_changed(tmp_path).obs_dim == 3
+
+    @pytest.mark.parametrize(
+        ("meta", "words"),
+        [
+            ({"kind": "checkpoint"}, "is not a policy; it is a checkpoint file"),
+            ({"kind": None}, "is not a policy"),
+            ({"format": 99}, "has format 99, this version reads 1"),
+            ({"format": None}, "has format None"),
+            (
+                {"head": "softmax"},
+                "`head` must be one of tanh, tanh_normal, categorical, got 'softmax'",
+            ),
+            ({"head": "tanh_normal"}, "last layer has 2 outputs, wanted 4"),
+            ({"layers": 2}, "last layer has 16 outputs, wanted 2"),
+            ({"layers": 0}, "last layer"),
+            ({"layers": -1}, "last layer"),
+            ({"layers": 4}, "not a complete policy"),
+            ({"layers": 10**12}, "not a complete policy"),
+            ({"layers": "3"}, "not a complete policy"),
+            ({"log_std_range": None}, "not a complete policy"),
+        ],
+    )
+    def test_another_description(self, tmp_path, meta, words):
+        with pytest.raises(RunError, match=words):
+            self.load_changed(tmp_path, meta=meta)
+
+    @pytest.mark.parametrize(
+        "key", ["weight.1", "bias.2", "obs_mean", "action_high", "head", "layers", "info"]
+    )
+    def test_a_missing_part(self, tmp_path, key):
+        with pytest.raises(RunError, match=f"not a complete policy: '{key}'"):
+            self.load_changed(tmp_path, drop=[key])
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    @pytest.mark.parametrize("key", ["weight.0", "weight.2", "bias.1", "obs_mean", "obs_std"])
+    def test_numbers_that_are_not_finite(self, tmp_path, key, value):
+        shape = {"weight.0": (3, 16), "weight.2": (16, 2), "bias.1": 16}.get(key, 3)
+        with pytest.raises(RunError, match="not finite"):
+            self.load_changed(tmp_path, arrays={key: np.full(shape, value, np.float32)})
+
+    @pytest.mark.parametrize(
+        ("key", "shape"),
+        [("weight.0", (4, 16)), ("weight.1", (16, 17)), ("bias.0", 15), ("obs_mean", 4)],
+    )
+    def test_layers_that_do_not_fit_together(self, tmp_path, key, shape):
+        with pytest.raises(RunError, match="do not fit together"):
+            self.load_changed(tmp_path, arrays={key: np.zeros(shape, np.float32)})
+
+    @pytest.mark.parametrize(
+        ("arrays", "meta"),
+        [
+            ({"obs_std": np.ones(2, np.float32)}, {}),
+            ({"obs_std": np.zeros(3, np.float32)}, {}),
+            ({"action_low": np.full(2, np.nan, np.float32)}, {}),
+            ({"action_high": np.full(2, np.inf, np.float32)}, {}),
+            ({"action_high": np.ones(5, np.float32)}, {}),
+            ({"action_low": np.full(2, 3, np.float32)}, {}),
+            ({}, {"info": ["a list"]}),
+            ({}, {"log_std_range": [1]}),
+        ],
+        ids=[
+            "obs_std of another size",
+            "obs_std of zero",
+            "NaN bounds",
+            "infinite bounds",
+            "bounds of two sizes",
+            "low above high",
+            "info that is no table",
+            "half a range",
+        ],
+    )
+    def test_parts_that_could_not_act(self, tmp_path, arrays, meta):
+        with pytest.raises(RunError):
+            self.load_changed(tmp_path, arrays=arrays, meta=meta)
