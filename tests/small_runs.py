@@ -3,7 +3,6 @@
 The same shapes everywhere: what one file has compiled, the others read from the cache.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from countmorl.agents.td3 import TD3Config
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.model_based import AbstractModelBased
-from countmorl.counting.fit import CodesConfig
+from countmorl.counting.base import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig
 
 QUIET: dict[str, Any] = {"options": RunOptions(save_every=1, eval_every=0), "quiet": True}
@@ -30,7 +29,7 @@ DREAMS |= {"termination": "never"}
 OWN = {
     "bc": EVERY | {"hidden": (8,)},
     "td3-bc": EVERY | {"td3": TD3Config(hidden=(8, 8))},
-    "cql": EVERY | {"sac": replace(SAC, warm_start=5), "conservative": ConservativeConfig()},
+    "cql": EVERY | {"sac": SAC, "conservative": ConservativeConfig()},
     "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
     "mopo": DREAMS,
     "morel": DREAMS,

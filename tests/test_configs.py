@@ -10,7 +10,7 @@ from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.bc import BC
 from countmorl.configs import at_least, check_types, from_json, layer_sizes, positive, to_json
 from countmorl.errors import ConfigError
-from countmorl.training.options import DataOptions, RunOptions
+from countmorl.runs.options import DataOptions, RunOptions
 
 
 @dataclass(frozen=True, kw_only=True)

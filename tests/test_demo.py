@@ -4,7 +4,7 @@ from countmorl import Policy, demo
 from countmorl.algorithms.bc import BC
 from countmorl.errors import RunError
 from countmorl.runs.folder import Run
-from countmorl.training.options import RunOptions
+from countmorl.runs.options import RunOptions
 from countmorl.training.train import train
 
 

@@ -20,7 +20,7 @@ if __name__ == "__main__":
 from countmorl import Run, train
 from countmorl.algorithms import ALGORITHMS
 from countmorl.collecting.qlearning import gridworld_dataset, replay
-from countmorl.counting.fit import CodesConfig
+from countmorl.counting.base import CodesConfig
 from countmorl.envs.gridworld import WORLDS
 from countmorl.files import read_arrays
 from countmorl.tabular.train import train_tabular

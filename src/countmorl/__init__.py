@@ -16,24 +16,25 @@ if TYPE_CHECKING:
     from countmorl.algorithms.rambo import RAMBO as RAMBO
     from countmorl.algorithms.repb_sde import RepBSDE as RepBSDE
     from countmorl.algorithms.td3_bc import TD3PlusBC as TD3PlusBC
+    from countmorl.api import resume as resume
+    from countmorl.api import train as train
     from countmorl.collecting.collect import collect as collect
+    from countmorl.counting.query import counts as counts
     from countmorl.data.check import check as check
     from countmorl.data.dataset import Dataset as Dataset
     from countmorl.data.sources import load as load
-    from countmorl.envs.simulators import Evaluation as Evaluation
-    from countmorl.envs.simulators import evaluate as evaluate
-    from countmorl.envs.tasks import Task as Task
     from countmorl.errors import ConfigError as ConfigError
     from countmorl.errors import CountMorlError as CountMorlError
     from countmorl.errors import DataError as DataError
     from countmorl.errors import RunError as RunError
+    from countmorl.evaluation.base import Estimate as Estimate
+    from countmorl.evaluation.simulate import evaluate as evaluate
     from countmorl.runs.folder import Run as Run
+    from countmorl.runs.options import DataOptions as DataOptions
+    from countmorl.runs.options import RunOptions as RunOptions
+    from countmorl.runs.summary import summarize as summarize
+    from countmorl.runtime.load import load_policy as load_policy
     from countmorl.runtime.policy import Policy as Policy
-    from countmorl.scaling import Standardizer as Standardizer
-    from countmorl.training.options import DataOptions as DataOptions
-    from countmorl.training.options import RunOptions as RunOptions
-    from countmorl.training.train import resume as resume
-    from countmorl.training.train import train as train
 
 # Names are imported when first used: `Policy` then needs NumPy alone, and no command waits for JAX
 # that does not compute.
@@ -46,9 +47,9 @@ _HOMES = {
     "CountMORL": "algorithms.count_morl",
     "CountMorlError": "errors",
     "DataError": "errors",
-    "DataOptions": "training.options",
+    "DataOptions": "runs.options",
     "Dataset": "data.dataset",
-    "Evaluation": "envs.simulators",
+    "Estimate": "evaluation.base",
     "MOPO": "algorithms.mopo",
     "MOReL": "algorithms.morel",
     "Policy": "runtime.policy",
@@ -56,16 +57,17 @@ _HOMES = {
     "RepBSDE": "algorithms.repb_sde",
     "Run": "runs.folder",
     "RunError": "errors",
-    "RunOptions": "training.options",
-    "Standardizer": "scaling",
+    "RunOptions": "runs.options",
     "TD3PlusBC": "algorithms.td3_bc",
-    "Task": "envs.tasks",
     "check": "data.check",
     "collect": "collecting.collect",
-    "evaluate": "envs.simulators",
+    "counts": "counting.query",
+    "evaluate": "evaluation.simulate",
     "load": "data.sources",
-    "resume": "training.train",
-    "train": "training.train",
+    "load_policy": "runtime.load",
+    "resume": "api",
+    "summarize": "runs.summary",
+    "train": "api",
 }
 
 

@@ -16,8 +16,9 @@ class RingBuffer(eqx.Module):
     """`slots` rollouts of at most `rows` steps each; the oldest is overwritten."""
 
     data: Transition
-    """Every slot's rows, one after the other; rows beyond a slot's count are never sampled."""
-    counts: Int[Array, " slots"]
+    """Every slot's rows, one after the other; rows beyond a slot's size are never sampled."""
+    sizes: Int[Array, " slots"]
+    """Live rows of each slot."""
     slot: Int[Array, ""]
 
     @classmethod
@@ -32,7 +33,7 @@ class RingBuffer(eqx.Module):
                 next_obs=jnp.zeros((size, obs_dim)),
                 terminated=jnp.zeros(size, bool),
             ),
-            counts=jnp.zeros(slots, jnp.int32),
+            sizes=jnp.zeros(slots, jnp.int32),
             slot=jnp.zeros((), jnp.int32),
         )
 
@@ -48,17 +49,17 @@ class RingBuffer(eqx.Module):
 
         return RingBuffer(
             data=jax.tree.map(put, self.data, batch),
-            counts=self.counts.at[self.slot].set(alive.sum(dtype=jnp.int32)),
-            slot=(self.slot + 1) % len(self.counts),
+            sizes=self.sizes.at[self.slot].set(alive.sum(dtype=jnp.int32)),
+            slot=(self.slot + 1) % len(self.sizes),
         )
 
     def sample(self, size: int, *, key: Key) -> Transition:
         """Draw rows uniformly from all live rows, with replacement."""
-        ends = jnp.cumsum(self.counts)
+        ends = jnp.cumsum(self.sizes)
         drawn = jr.randint(key, (size,), 0, jnp.maximum(1, ends[-1]))
         slot = jnp.searchsorted(ends, drawn, side="right")
-        offset = drawn - (ends[slot] - self.counts[slot])
-        rows = len(self.data.reward) // len(self.counts)
+        offset = drawn - (ends[slot] - self.sizes[slot])
+        rows = len(self.data.reward) // len(self.sizes)
         return trees.take(self.data, slot * rows + offset)
 
     def latest(
@@ -69,13 +70,13 @@ class RingBuffer(eqx.Module):
         Live rows lie in order of time, so the last of `horizon` parts of them holds all that lasted
         to the end. What ended before may be drawn too: it is terminal, as its flag says.
         """
-        slot = (self.slot - 1) % len(self.counts)
-        count, rows = self.counts[slot], len(self.data.reward) // len(self.counts)
-        offset = count - 1 - jr.randint(key, (size,), 0, jnp.maximum(1, count // horizon))
+        slot = (self.slot - 1) % len(self.sizes)
+        live, rows = self.sizes[slot], len(self.data.reward) // len(self.sizes)
+        offset = live - 1 - jr.randint(key, (size,), 0, jnp.maximum(1, live // horizon))
         drawn = trees.take(self.data, slot * rows + jnp.maximum(0, offset))
-        return drawn, (count > 0) & ~drawn.terminated
+        return drawn, (live > 0) & ~drawn.terminated
 
     @property
     def size(self) -> Int[Array, ""]:
         """Live rows in all slots."""
-        return self.counts.sum()
+        return self.sizes.sum()

@@ -6,6 +6,8 @@ import types
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from countmorl.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
@@ -43,6 +45,9 @@ def check_types(config: Any) -> None:
     hints = get_type_hints(type(config))
     for field in fields(config):
         hint, value = hints[field.name], getattr(config, field.name)
+        if isinstance(value, np.generic):  # A number of NumPy's is as good as one of Python's.
+            value = value.item()
+            object.__setattr__(config, field.name, value)
         options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
         if isinstance(value, list) or not any(_fits(option, value) for option in options):
             _refuse(field.name, hint, value)
@@ -91,6 +96,8 @@ def _value(key: str, hint: Any, value: Any) -> Any:
         _refuse(key, hint, value)
     if origin is tuple:
         return tuple(_value(key, inner[0], item) for item in value)
+    if origin is dict and inner[1] is not Any:
+        return {name: _value(key, inner[1], item) for name, item in value.items()}
     return float(value) if hint is float else value
 
 
@@ -100,6 +107,10 @@ def _fits(hint: Any, value: Any) -> bool:
         return value is None
     if origin is Literal:
         return value in inner
+    if is_dataclass(hint):
+        return isinstance(value, (dict, hint))  # type: ignore[arg-type]
+    if origin is dict:
+        return isinstance(value, dict)
     if origin is tuple:
         return isinstance(value, (list, tuple)) and all(_fits(inner[0], item) for item in value)
     if isinstance(value, bool):

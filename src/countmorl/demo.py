@@ -10,16 +10,16 @@ from typing import Any
 
 from countmorl.algorithms.bc import BC
 from countmorl.algorithms.count_morl import CountMORL
+from countmorl.api import train
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import load
-from countmorl.envs.simulators import evaluate
 from countmorl.errors import RunError
+from countmorl.evaluation.simulate import evaluate
 from countmorl.extras import require
 from countmorl.reports.figures import draw_all
 from countmorl.runs.folder import Run
+from countmorl.runs.options import RunOptions
 from countmorl.runtime.policy import Policy
-from countmorl.training.options import RunOptions
-from countmorl.training.train import train
 
 MARK = ".countmorl-demo"
 EPISODES = 20
@@ -71,4 +71,4 @@ def demo(out: Path) -> dict[str, Any]:
 def _judge(run: Run, dataset: Dataset) -> float:
     assert dataset.task is not None
     policy = Policy.load(run.path)
-    return evaluate(policy, dataset.task, episodes=EPISODES, seed=123).as_dict()["return"]
+    return evaluate(policy, dataset.task, episodes=EPISODES, seed=123).value

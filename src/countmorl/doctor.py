@@ -14,10 +14,10 @@ import jax
 import numpy as np
 
 from countmorl.algorithms.bc import BC
+from countmorl.api import train
 from countmorl.data.names import cache_folder
 from countmorl.extras import EXTRAS, installed
 from countmorl.runtime.policy import Policy
-from countmorl.training.train import train
 
 PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "h5py", "tyro")
 

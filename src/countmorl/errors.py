@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class CountMorlError(Exception):
@@ -25,6 +26,14 @@ class RunError(CountMorlError):
 
 class MissingExtraError(CountMorlError, ImportError):
     """An optional package is not installed."""
+
+
+class Interrupted(Exception):
+    """The user asked to stop; everything up to `epoch` is saved in `folder`."""
+
+    def __init__(self, folder: Path, stage: str, epoch: int) -> None:
+        super().__init__(f"Stopped after epoch {epoch} of stage {stage}; nothing is lost.")
+        self.folder = folder
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

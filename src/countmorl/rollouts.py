@@ -28,7 +28,7 @@ class PenalizedModel(eqx.Module):
     def step(
         self, obs: Float[Array, "batch obs"], action: Float[Array, "batch action"], *, key: Key
     ) -> tuple[Transition, Lowered]:
-        """Draw next observation and reward from one elite a row; lower the reward."""
+        """Draw next observation and reward from one elite per row; lower the reward."""
         route_key, noise_key, end_key = jr.split(key, 3)
         x = self.ensemble.standardize(obs, action)
         hidden = self.ensemble.trunks(x)
@@ -49,9 +49,9 @@ def rollout(
     *,
     key: Key,
 ) -> tuple[Transition, Bool[Array, " rows"], Metrics]:
-    """Roll `horizon` steps from each start; return all steps, which of them count, and facts.
+    """Roll `horizon` steps from each start; return all steps, which of them are live, and facts.
 
-    A branch ends at its first terminal step, which still counts; later steps of it do not. The
+    A branch ends at its first terminal step, which is still live; later steps of it are not. The
     first steps of all branches come first, then all second ones; facts are given by step.
     """
 
@@ -60,33 +60,33 @@ def rollout(
         act_key, model_key = jr.split(step_key)
         step, lowered = model.step(obs, act(obs, key=act_key), key=model_key)
         bounded = jnp.isfinite(step.next_obs).all(axis=-1) & jnp.isfinite(step.reward)
-        counts = alive & bounded  # A model that explodes must not poison the buffer.
+        live = alive & bounded  # A model that explodes must not poison the buffer.
         facts = {"penalty": lowered.penalty, "terminated": step.terminated.astype(jnp.float32)}
         # A dead branch stays where it is: its numbers are never used and must stay finite.
-        next_obs = jnp.where(counts[:, None], step.next_obs, obs)
-        step = jax.tree.map(lambda leaf: _mask(counts, leaf), step)
-        return (next_obs, counts & ~step.terminated), (step, counts, facts | lowered.facts)
+        next_obs = jnp.where(live[:, None], step.next_obs, obs)
+        step = jax.tree.map(lambda leaf: _mask(live, leaf), step)
+        return (next_obs, live & ~step.terminated), (step, live, facts | lowered.facts)
 
     def block(start: Array, index: Array) -> tuple[Transition, Array, Metrics]:
         first, keys = (start, jnp.ones(len(start), bool)), jr.split(jr.fold_in(key, index), horizon)
         return jax.lax.scan(one, first, keys)[1]
 
-    steps, counts, facts = trees.in_blocks(block, start, axis=1)
+    steps, live, facts = trees.in_blocks(block, start, axis=1)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), steps)
-    return flat, counts.reshape(-1), jax.vmap(summarize)(facts, counts)
+    return flat, live.reshape(-1), jax.vmap(summarize)(facts, live)
 
 
-def summarize(facts: Metrics, counts: Bool[Array, " batch"]) -> Metrics:
+def summarize(facts: Metrics, live: Bool[Array, " batch"]) -> Metrics:
     """Means over live rows; the median too where pairs were counted."""
-    weight = counts.astype(jnp.float32) / jnp.maximum(1.0, counts.sum(dtype=jnp.float32))
-    means = {name: jnp.sum(jnp.where(counts, value, 0) * weight) for name, value in facts.items()}
+    weight = live.astype(jnp.float32) / jnp.maximum(1.0, live.sum(dtype=jnp.float32))
+    means = {name: jnp.sum(jnp.where(live, value, 0) * weight) for name, value in facts.items()}
     if "count" in facts:
-        live = jnp.where(counts, facts["count"], jnp.nan)
-        means["count_median"] = jnp.nan_to_num(jnp.nanmedian(live))
-    means["alive"] = counts.mean(dtype=jnp.float32)
+        seen = jnp.where(live, facts["count"], jnp.nan)
+        means["count_median"] = jnp.nan_to_num(jnp.nanmedian(seen))
+    means["alive"] = live.mean(dtype=jnp.float32)
     return means
 
 
-def _mask(counts: Bool[Array, " batch"], leaf: Array) -> Array:
-    keep = counts.reshape(-1, *(1,) * (leaf.ndim - 1))
+def _mask(live: Bool[Array, " batch"], leaf: Array) -> Array:
+    keep = live.reshape(-1, *(1,) * (leaf.ndim - 1))
     return jnp.where(keep, leaf, jnp.zeros((), leaf.dtype))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -11,8 +13,8 @@ from jaxtyping import Array, Float
 class Standardizer(eqx.Module):
     """(x - mean) / std per column, with a scale that is never zero."""
 
-    mean: Float[Array, " columns"]
-    std: Float[Array, " columns"]
+    mean: Float[Array, "*stack columns"]
+    std: Float[Array, "*stack columns"]
 
     @classmethod
     def fit(cls, values: np.ndarray, *, margin: float = 0.0) -> Standardizer:
@@ -27,8 +29,10 @@ class Standardizer(eqx.Module):
         """Change nothing."""
         return cls(jnp.zeros(columns), jnp.ones(columns))
 
-    def __call__(self, x: Float[Array, "*batch columns"]) -> Float[Array, "*batch columns"]:
-        """Shift and scale one row or any batch of rows."""
+    def __call__(self, x: Any) -> Any:
+        """Shift and scale one row or any batch of rows; logs in NumPy stay in NumPy."""
+        if isinstance(x, np.ndarray):
+            return (x - np.asarray(self.mean)) / np.asarray(self.std)
         return (x - self.mean) / self.std
 
     def invert(self, x: Float[Array, "*batch columns"]) -> Float[Array, "*batch columns"]:

@@ -1,4 +1,4 @@
-"""`ActionSpace`: the actions of an environment, vectors within bounds or numbers 0 to K - 1."""
+"""`ActionSpace`: vectors within bounds, or numbers from 0 on. The one place that scales them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from countmorl.errors import ConfigError
+from countmorl.errors import ConfigError, DataError
 from countmorl.extras import require
 
 MOST_ACTIONS = 256
 """Discrete actions there may be; each is a column of the model's inputs."""
+SLACK = 1e-3
+"""Share of the range by which an action may miss its bounds, as rounding does."""
 
 
 def one_hot(numbers: np.ndarray, count: int) -> np.ndarray:
@@ -21,7 +23,10 @@ def one_hot(numbers: np.ndarray, count: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ActionSpace:
-    """Bounds of an action's vector; a discrete action's vector is one-hot."""
+    """Bounds of an action's vector; a discrete action's vector is one-hot.
+
+    Everything that learns sees vectors scaled to [-1, 1]; logs, simulators and users see actions.
+    """
 
     low: np.ndarray
     high: np.ndarray
@@ -76,16 +81,47 @@ class ActionSpace:
             return int(rng.integers(self.size))
         return rng.uniform(self.low, self.high).astype(np.float32)
 
+    @property
+    def slack(self) -> np.ndarray:
+        """How far beyond its bounds each number may lie and still count as on them."""
+        return SLACK * (self.high - self.low)
+
+    def outside(self, vectors: np.ndarray) -> np.ndarray:
+        """Rows with a number farther outside its bounds than rounding explains."""
+        slack = self.slack
+        outside = (vectors < self.low - slack) | (vectors > self.high + slack)
+        return np.asarray(outside.any(axis=-1))
+
+    def scaled(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors mapped from their bounds to [-1, 1].
+
+        What rounding has put just beyond a bound is put on it. What lies farther outside stays
+        outside: a count of it must not find what was logged at the bound.
+        """
+        scaled = vectors
+        if (self.low != -1).any() or (self.high != 1).any():
+            scaled = (2 * (vectors - self.low) / (self.high - self.low) - 1).astype(np.float32)
+        if not scaled.size or (-1 <= scaled.min() and scaled.max() <= 1):
+            return scaled
+        edge = 1 + 2.1 * SLACK
+        return np.where(np.abs(scaled) <= edge, np.clip(scaled, -1, 1), scaled)
+
     def vectors(self, actions: np.ndarray) -> np.ndarray:
-        """Actions as vectors scaled to [-1, 1]; discrete ones as one-hot vectors."""
-        if self.discrete:
-            return one_hot(actions, self.size)
-        return (2 * (actions - self.low) / (self.high - self.low) - 1).astype(np.float32)
+        """Actions as vectors scaled to [-1, 1]; discrete ones, [n] numbers, as one-hot ones."""
+        actions = np.asarray(actions)
+        if not self.discrete:
+            return self.scaled(np.asarray(actions, np.float32))
+        if actions.ndim == 2 and actions.shape[1] == self.size:
+            return np.asarray(actions, np.float32)
+        numbers = actions.reshape(-1)
+        wrong = numbers[(numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= self.size)]
+        if len(wrong):
+            raise DataError(f"Actions must be numbers from 0 to {self.size - 1}, got {wrong[0]:g}.")
+        return one_hot(numbers, self.size)
 
     def actions(self, vectors: np.ndarray) -> np.ndarray:
-        """Actions as the environment takes them, from their vectors."""
+        """Actions as the environment takes them, from vectors in [-1, 1]."""
         if self.discrete:
             return vectors.argmax(axis=-1)
-        return np.clip(
-            self.low + (vectors + 1) / 2 * (self.high - self.low), self.low, self.high
-        ).astype(np.float32)
+        middle, half = (self.high + self.low) / 2, (self.high - self.low) / 2
+        return np.clip(middle + half * vectors, self.low, self.high).astype(np.float32)

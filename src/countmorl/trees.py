@@ -1,7 +1,8 @@
 """Operations on whole pytrees of arrays, and pytrees as named arrays."""
 
+import re
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -91,3 +92,29 @@ def from_arrays(template: T, arrays: Arrays) -> T:
                 f"{list(arrays[name].shape)}, wanted {leaf.dtype}{list(leaf.shape)}."
             )
     return jax.tree_util.tree_unflatten(structure, [jnp.asarray(arrays[name]) for name in names])
+
+
+def nest(arrays: Arrays) -> dict[str, Any]:
+    """Undo the names of `to_arrays`: `.net.weights[0]` is `nest(arrays)["net"]["weights"][0]`.
+
+    For what is brought back without a template; its class puts the pieces together.
+    """
+    nested: dict[str, Any] = {}
+    for name, array in arrays.items():
+        *path, last = re.findall(r"\.(\w+)|\[(\d+)\]", name)
+        here = nested
+        for step in path:
+            here = here.setdefault("".join(step), {})
+        here["".join(last)] = jnp.asarray(array)
+    return _listed(nested)
+
+
+def _listed(node: Any) -> Any:
+    """Turn tables whose keys are 0, 1, 2, ... into lists."""
+    if not isinstance(node, dict):
+        return node
+    inner = {key: _listed(value) for key, value in node.items()}
+    numbered = sorted(inner, key=lambda key: (len(key), key))
+    if numbered == [str(index) for index in range(len(inner))]:
+        return [inner[key] for key in numbered]
+    return inner

@@ -15,7 +15,7 @@ import countmorl.cli
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
 from countmorl.cli import GROUPS, _select, main
-from countmorl.training.options import DataOptions, RunOptions
+from countmorl.runs.options import DataOptions, RunOptions
 
 COMMANDS = _select([])[1]
 

@@ -1,6 +1,7 @@
 """The seam between a learner and everything that drives it."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,6 +12,10 @@ from jaxtyping import Array, Float
 from countmorl.configs import check_types, layer_sizes, positive
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
+from countmorl.nets import MLP
+from countmorl.runtime.policy import Head, Policy
+from countmorl.scaling import Standardizer
+from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -66,5 +71,42 @@ class AbstractAgent(eqx.Module):
         """Return actions in [-1, 1], sampled where the policy is stochastic."""
 
     @abstractmethod
-    def network(self) -> dict[str, Any]:
-        """Return what `Policy` needs to act: weights, biases, head, obs scale."""
+    def policy(self, space: ActionSpace, info: Mapping[str, Any]) -> Policy:
+        """Return the policy as it is now, free of JAX; `space` are the data's actions."""
+
+
+class AbstractActorCritic(AbstractAgent):
+    """An agent with a stochastic actor and critics, as the model-based methods have."""
+
+    @abstractmethod
+    def imitate(self, batch: Transition) -> tuple[Self, Metrics]:
+        """Raise the likelihood of the data's actions; nothing but the actor learns."""
+
+    @abstractmethod
+    def begun_as(self, clone: "AbstractActorCritic") -> Self:
+        """Return this agent with the actor of another, which has imitated."""
+
+    @abstractmethod
+    def advantage(self, lived: Transition) -> Float[Array, " batch"]:
+        """How much better steps were than the critics thought; standardised over the batch."""
+
+
+def network_policy(
+    net: MLP,
+    head: Head,
+    standardizer: Standardizer,
+    space: ActionSpace,
+    info: Mapping[str, Any],
+    **more: Any,
+) -> Policy:
+    """A policy of plain arrays from an actor's network."""
+    return Policy(
+        weights=tuple(map(np.asarray, net.weights)),
+        biases=tuple(map(np.asarray, net.biases)),
+        head=head,
+        obs_mean=np.asarray(standardizer.mean),
+        obs_std=np.asarray(standardizer.std),
+        space=space,
+        info=info,
+        **more,
+    )

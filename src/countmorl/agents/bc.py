@@ -1,5 +1,6 @@
 """The learner of behaviour cloning: regress the logged actions on the observations."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import equinox as eqx
@@ -8,9 +9,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from countmorl.agents.base import AbstractAgent
+from countmorl.agents.base import AbstractAgent, network_policy
 from countmorl.nets import MLP, Categorical, CosineDecay
+from countmorl.runtime.policy import Policy
 from countmorl.scaling import Standardizer
+from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -62,12 +65,7 @@ class BCAgent(AbstractAgent):
         outputs = self.actor(self.standardizer(obs))
         return Categorical(outputs).mode() if self.discrete else jnp.tanh(outputs)
 
-    def network(self) -> dict[str, Any]:
-        """Return weights, biases, head and observation scale."""
-        return {
-            "weights": self.actor.weights,
-            "biases": self.actor.biases,
-            "head": "categorical" if self.discrete else "tanh",
-            "obs_mean": self.standardizer.mean,
-            "obs_std": self.standardizer.std,
-        }
+    def policy(self, space: ActionSpace, info: Mapping[str, Any]) -> Policy:
+        """The fitted network."""
+        head = "categorical" if self.discrete else "tanh"
+        return network_policy(self.actor, head, self.standardizer, space, info)

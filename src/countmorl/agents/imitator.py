@@ -1,19 +1,23 @@
 """A policy before it seeks values: it only imitates the data."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Generic, Self, TypeVar
 
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from countmorl.agents.base import AbstractAgent
-from countmorl.agents.sac import SAC
+from countmorl.agents.base import AbstractActorCritic, AbstractAgent
+from countmorl.runtime.policy import Policy
+from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
+Agent = TypeVar("Agent", bound=AbstractActorCritic)
 
-class Imitator(AbstractAgent):
+
+class Imitator(AbstractAgent, Generic[Agent]):
     """An agent that only imitates: what a policy is before it seeks values."""
 
-    agent: SAC
+    agent: Agent
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """Imitate one batch."""
@@ -24,6 +28,6 @@ class Imitator(AbstractAgent):
         """Sample actions."""
         return self.agent.act(obs, key=key)
 
-    def network(self) -> dict[str, Any]:
-        """The averaged policy."""
-        return self.agent.network()
+    def policy(self, space: ActionSpace, info: Mapping[str, Any]) -> Policy:
+        """The policy that has imitated."""
+        return self.agent.policy(space, info)

@@ -1,6 +1,7 @@
 """Soft actor-critic (Haarnoja et al., 2018), the learner inside the model-based methods."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,13 +13,19 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
-from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
+from countmorl.agents.base import (
+    AbstractActorCritic,
+    AbstractActorCriticConfig,
+    network_policy,
+)
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
-from countmorl.configs import at_least, finite, positive
+from countmorl.configs import finite, positive
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP, CosineDecay
+from countmorl.runtime.policy import Policy
 from countmorl.scaling import Standardizer
+from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
 LOG_STD_MAX = 2.0
@@ -42,14 +49,10 @@ class SACConfig(AbstractActorCriticConfig):
     uniform policy's where actions are discrete."""
     log_std_min: float = -5.0
     """Floor of the policy's log deviation (the authors use -20)."""
-    warm_start: int = 0
-    """First updates in which the actor imitates the batch's real rows in place of seeking high
-    values, and the entropy weight waits."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         positive(self, "entropy_rate")
-        at_least(self, warm_start=0)
         finite(self, "target_entropy", "log_std_min")
         if self.log_std_min >= LOG_STD_MAX:
             raise ConfigError(
@@ -66,10 +69,11 @@ class SACState(eqx.Module):
     critics: MLP
     """Two critics, stacked."""
     targets: MLP
-    log_alpha: Float[Array, ""]
+    log_weight: Float[Array, ""]
+    """Logarithm of the entropy's weight."""
     actor_opt: optax.OptState
     critic_opt: optax.OptState
-    alpha_opt: optax.OptState
+    weight_opt: optax.OptState
 
 
 class AbstractCriticTerm(eqx.Module):
@@ -99,23 +103,21 @@ class NoTerm(AbstractCriticTerm):
         return jnp.zeros(()), {}
 
 
-class SAC(AbstractAgent):
+class SAC(AbstractActorCritic):
     """Two critics, a stochastic actor, a learned entropy weight.
 
-    Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) [min_j Q'_j(s', a') - alpha log pi(a'|s')].
-    Actor: alpha log pi(a|s) - min_i Q_i(s, a).  Entropy: -log_alpha (log pi + target entropy).
+    Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) [min_j Q'_j(s', a') - w log pi(a'|s')].
+    Actor: w log pi(a|s) - min_i Q_i(s, a).  Entropy's weight w: -log w (log pi + target entropy).
     """
 
     state: SACState
     term: AbstractCriticTerm
-    scale: Standardizer
-    """What observations are standardised by before any network sees them."""
+    standardizer: Standardizer
+    """What observations are scaled by before any network sees them."""
     config: SACConfig = eqx.field(static=True)
     head: AbstractHead = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
     actor_rate: float | CosineDecay = eqx.field(static=True)
-    real_rows: int | None = eqx.field(static=True, default=None)
-    """Rows at the front of a batch that are real, and are imitated at first; None for all."""
 
     @classmethod
     def make(
@@ -126,10 +128,9 @@ class SAC(AbstractAgent):
         *,
         updates: int,
         discrete: bool = False,
-        scale: Standardizer | None = None,
+        standardizer: Standardizer | None = None,
         term: AbstractCriticTerm | None = None,
         value: float = 0.0,
-        real_rows: int | None = None,
         key: Key,
     ) -> "SAC":
         """Start with random networks and an entropy weight of 1; `updates` is the run's length.
@@ -150,21 +151,21 @@ class SAC(AbstractAgent):
         sizes = (inputs, *config.hidden, values)
         critic = lambda k: MLP.make(sizes, norm=config.critic_norm, key=k).shifted(value)  # noqa: E731
         critics = jax.vmap(critic)(jr.split(critic_key))
-        log_alpha = jnp.zeros(())
+        log_weight = jnp.zeros(())
         state = SACState(
             actor=actor,
             averaged=jax.tree.map(jnp.copy, actor),
             critics=critics,
             targets=jax.tree.map(jnp.copy, critics),
-            log_alpha=log_alpha,
+            log_weight=log_weight,
             actor_opt=optax.adam(actor_rate).init(actor),  # type: ignore[arg-type]
             critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
-            alpha_opt=optax.adam(config.entropy_rate).init(log_alpha),
+            weight_opt=optax.adam(config.entropy_rate).init(log_weight),
         )
         entropy = config.target_entropy
         entropy = head.target_entropy(action_dim) if entropy is None else entropy
-        scale = scale or Standardizer.identity(obs_dim)
-        return cls(state, term or NoTerm(), scale, config, head, entropy, actor_rate, real_rows)
+        standardizer = standardizer or Standardizer.identity(obs_dim)
+        return cls(state, term or NoTerm(), standardizer, config, head, entropy, actor_rate)
 
     @classmethod
     def of(
@@ -174,7 +175,6 @@ class SAC(AbstractAgent):
         *,
         updates: int,
         term: AbstractCriticTerm | None = None,
-        real_rows: int | None = None,
         key: Key,
     ) -> "SAC":
         """Start, sized and scaled for a dataset."""
@@ -184,10 +184,9 @@ class SAC(AbstractAgent):
             dataset.action_dim,
             updates=updates,
             discrete=dataset.discrete,
-            scale=Standardizer.fit(dataset.obs, margin=1e-3) if config.normalize else None,
+            standardizer=Standardizer.fit(dataset.obs, margin=1e-3) if config.normalize else None,
             term=term,
             value=config.first_value(dataset),
-            real_rows=real_rows,
             key=key,
         )
 
@@ -205,34 +204,32 @@ class SAC(AbstractAgent):
 
         (_, facts), gradient = jax.value_and_grad(critic_loss, has_aux=True)(old.critics)
         critics, critic_opt = adam(config.critic_rate, gradient, old.critic_opt, old.critics)
-        alpha = jnp.exp(old.log_alpha)
-        early = self.updates_so_far < config.warm_start
+        weight = jnp.exp(old.log_weight)
 
         def actor_loss(actor: MLP) -> tuple[Array, Array]:
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
-            loss = jnp.mean(alpha * log_prob - good)
-            if config.warm_start:
-                real = jax.tree.map(lambda leaf: leaf[: self.real_rows], batch)
-                loss = jnp.where(early, -self.likelihood(actor, real).mean(), loss)
-            return loss, log_prob.mean()
+            return jnp.mean(weight * log_prob - good), log_prob.mean()
 
         (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
-        # A clone's entropy is the data's: it must not wear the weight down before it is needed.
-        slope = jnp.where(early, 0.0, -(log_prob + self.target_entropy))
-        log_alpha, alpha_opt = adam(config.entropy_rate, slope, old.alpha_opt, old.log_alpha)
+        slope = -(log_prob + self.target_entropy)
+        log_weight, weight_opt = adam(config.entropy_rate, slope, old.weight_opt, old.log_weight)
         state = SACState(
             actor=actor,
             averaged=self.average(actor),
             critics=critics,
             targets=trees.polyak(old.targets, critics, config.polyak),
-            log_alpha=log_alpha,
+            log_weight=log_weight,
             actor_opt=actor_opt,
             critic_opt=critic_opt,
-            alpha_opt=alpha_opt,
+            weight_opt=weight_opt,
         )
-        metrics = {"actor_loss": actor_value, "alpha": alpha, "entropy": -log_prob} | facts
+        metrics = {
+            "actor_loss": actor_value,
+            "entropy_weight": weight,
+            "entropy": -log_prob,
+        } | facts
         parts = (state, self.term.learned(facts))
         return eqx.tree_at(lambda agent: (agent.state, agent.term), self, parts), metrics
 
@@ -244,6 +241,12 @@ class SAC(AbstractAgent):
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
         where = lambda agent: (agent.state.actor, agent.state.averaged, agent.state.actor_opt)  # noqa: E731
         return eqx.tree_at(where, self, (actor, self.average(actor), actor_opt)), {"loss": value}
+
+    def begun_as(self, clone: AbstractActorCritic) -> Self:
+        """This agent with the actor of one that has imitated."""
+        assert isinstance(clone, SAC)
+        where = lambda agent: (agent.state.actor, agent.state.averaged)  # noqa: E731
+        return eqx.tree_at(where, self, (clone.state.actor,) * 2)
 
     def average(self, actor: MLP) -> MLP:
         """The averaged policy after one more update."""
@@ -257,13 +260,15 @@ class SAC(AbstractAgent):
 
     def seen(self, batch: Transition) -> Transition:
         """A batch as the networks see it."""
-        return batch._replace(obs=self.scale(batch.obs), next_obs=self.scale(batch.next_obs))
+        return batch._replace(
+            obs=self.standardizer(batch.obs), next_obs=self.standardizer(batch.next_obs)
+        )
 
     def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:
         """The critics' target y."""
         policy = self.distribution(self.state.actor, batch.next_obs)
         q, log_prob = self.head.own_value(policy, self.state.targets, batch.next_obs, key=key)
-        weight = jnp.exp(self.state.log_alpha) if self.term.soft_backup else 0.0
+        weight = jnp.exp(self.state.log_weight) if self.term.soft_backup else 0.0
         value = q - weight * log_prob
         return batch.reward + self.config.discount * jnp.where(batch.terminated, 0.0, value)
 
@@ -277,19 +282,28 @@ class SAC(AbstractAgent):
 
     def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
         """Sample actions."""
-        return self.distribution(self.state.actor, self.scale(obs)).sample(key=key)[0]
+        return self.distribution(self.state.actor, self.standardizer(obs)).sample(key=key)[0]
 
-    def network(self) -> dict[str, Any]:
+    def advantage(self, lived: Transition) -> Float[Array, " batch"]:
+        """r + gamma (1 - d) min Q(s', mean pi(s')) - min Q(s, a), standardised."""
+        critics, lived = self.state.critics, self.seen(lived)
+        action = self.distribution(self.state.actor, lived.next_obs).mode()
+        after = self.head.q(critics, lived.next_obs, action).min(axis=0)
+        target = lived.reward + self.config.discount * jnp.where(lived.terminated, 0.0, after)
+        gain = target - self.head.q(critics, lived.obs, lived.action).min(axis=0)
+        return (gain - gain.mean()) / (gain.std() + 1e-6)
+
+    def policy(self, space: ActionSpace, info: Mapping[str, Any]) -> Policy:
         """The averaged policy."""
-        net = self.state.averaged
-        return {
-            "weights": net.weights,
-            "biases": net.biases,
-            "head": self.head.name,
-            "obs_mean": self.scale.mean,
-            "obs_std": self.scale.std,
-            "log_std_range": (self.config.log_std_min, LOG_STD_MAX),
-        }
+        limits = (self.config.log_std_min, LOG_STD_MAX)
+        return network_policy(
+            self.state.averaged,
+            self.head.name,
+            self.standardizer,
+            space,
+            info,
+            log_std_range=limits,
+        )
 
 
 def adam(

@@ -1,5 +1,6 @@
 """TD3 (Fujimoto et al., 2018) with a pull towards the data's actions (TD3+BC)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,12 +12,14 @@ import optax
 from jaxtyping import Array, Float
 
 from countmorl import trees
-from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent
+from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent, network_policy
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import adam
 from countmorl.configs import at_least
 from countmorl.nets import MLP
+from countmorl.runtime.policy import Policy
 from countmorl.scaling import Standardizer
+from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -56,13 +59,14 @@ class TD3State(eqx.Module):
 class TD3BC(AbstractAgent):
     """Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) min_j Q'_j(s', clip(pi'(s') + noise)).
 
-    Actor: -lambda mean Q_1(s, pi(s)) + mean (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))|.
+    Actor: -lambda mean Q_1(s, pi(s)) + mean (pi(s) - a)^2,
+    lambda = value_weight / mean |Q_1(s, pi(s))|.
     """
 
     state: TD3State
     standardizer: Standardizer
     config: TD3Config = eqx.field(static=True)
-    alpha: float = eqx.field(static=True)
+    value_weight: float = eqx.field(static=True)
 
     @classmethod
     def make(
@@ -72,7 +76,7 @@ class TD3BC(AbstractAgent):
         obs_dim: int,
         action_dim: int,
         *,
-        alpha: float,
+        value_weight: float,
         value: float = 0.0,
         key: Key,
     ) -> "TD3BC":
@@ -91,7 +95,7 @@ class TD3BC(AbstractAgent):
             critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
             step=jnp.zeros((), jnp.int32),
         )
-        return cls(state, standardizer, config, alpha)
+        return cls(state, standardizer, config, value_weight)
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """Critics at every step; actor and all targets at every `delay`-th."""
@@ -127,7 +131,7 @@ class TD3BC(AbstractAgent):
         """The actor's loss, for standardised observations."""
         action = jnp.tanh(actor(batch.obs))
         q = q_values(critics, batch.obs, action)[0]
-        weight = jax.lax.stop_gradient(self.alpha / jnp.mean(jnp.abs(q)))
+        weight = jax.lax.stop_gradient(self.value_weight / jnp.mean(jnp.abs(q)))
         return -weight * q.mean() + jnp.mean(jnp.square(action - batch.action))
 
     def _improve(self, state: TD3State, batch: Transition) -> TD3State:
@@ -150,12 +154,6 @@ class TD3BC(AbstractAgent):
         """Return the policy's action; there is nothing to sample."""
         return jnp.tanh(self.state.actor(self.standardizer(obs)))
 
-    def network(self) -> dict[str, Any]:
-        """The averaged policy, on standardised observations."""
-        return {
-            "weights": self.state.averaged.weights,
-            "biases": self.state.averaged.biases,
-            "head": "tanh",
-            "obs_mean": self.standardizer.mean,
-            "obs_std": self.standardizer.std,
-        }
+    def policy(self, space: ActionSpace, info: Mapping[str, Any]) -> Policy:
+        """The averaged policy."""
+        return network_policy(self.state.averaged, "tanh", self.standardizer, space, info)

@@ -1,10 +1,13 @@
 """Every algorithm, by the name the command line knows."""
 
+import importlib
+
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
 from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.cql import CQL
+from countmorl.algorithms.model_alone import ModelAlone
 from countmorl.algorithms.mopo import MOPO
 from countmorl.algorithms.morel import MOReL
 from countmorl.algorithms.rambo import RAMBO
@@ -25,11 +28,50 @@ ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {
 }
 
 
+ALONE: dict[str, type[AbstractAlgorithm]] = {"model": ModelAlone}
+"""What is trained like an algorithm and gives no policy."""
+
+
 def find_algorithm(name: str) -> type[AbstractAlgorithm]:
-    """Return the algorithm of that name."""
-    if name not in ALGORITHMS:
+    """Return the algorithm of that name, or one of the user's own as module:Class.
+
+    A module before a colon is imported, so a name must come from the user, never from a file.
+    """
+    if ":" in name:
+        return _own(name)
+    known = ALGORITHMS | ALONE
+    if name not in known:
         raise ConfigError(
-            f"No algorithm named '{name}'.{did_you_mean(name, ALGORITHMS)} "
-            f"Known: {', '.join(ALGORITHMS)}."
+            f"No method named '{name}'.{did_you_mean(name, known)} Known: {', '.join(known)}; or "
+            "your own as module:Class."
         )
-    return ALGORITHMS[name]
+    return known[name]
+
+
+def _own(name: str) -> type[AbstractAlgorithm]:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"The method '{name}' could not be imported: {error}. It must be module:Class, "
+            "importable from here."
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, AbstractAlgorithm)):
+        raise ConfigError(f"'{name}' is not a method: it must be a class of `AbstractAlgorithm`.")
+    return found
+
+
+def algorithm_name(algorithm: AbstractAlgorithm) -> str:
+    """Return the name by which an algorithm's class is found again."""
+    kind = algorithm if isinstance(algorithm, type) else type(algorithm)
+    if isinstance(algorithm, type):
+        raise ConfigError(f"Give settings, not their class: {kind.__name__}(), with brackets.")
+    for name, cls in (ALGORITHMS | ALONE).items():
+        if kind is cls:
+            return name
+    if not isinstance(algorithm, AbstractAlgorithm):
+        raise ConfigError(
+            f"{kind.__name__} is not a method: it must be a class of `AbstractAlgorithm`."
+        )
+    return f"{kind.__module__}:{kind.__qualname__}"

@@ -12,16 +12,16 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from countmorl import trees
-from countmorl.agents.base import AbstractAgent
-from countmorl.agents.sac import SAC, adam
+from countmorl.agents.base import AbstractActorCritic
+from countmorl.agents.sac import adam
 from countmorl.configs import at_least, check_types, positive
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key, Metrics, Transition
 
 
-class World(eqx.Module):
-    """A model that changes while the policy learns: its elites and their optimiser."""
+class AdversaryState(eqx.Module):
+    """What the adversary has made of the model: its elites, and their optimiser."""
 
     elites: GaussianNet
     opt_state: optax.OptState
@@ -35,13 +35,19 @@ class AbstractAdversary(eqx.Module):
     """Changes the model once an epoch, after the policy's updates."""
 
     @abstractmethod
-    def start(self, model: PenalizedModel) -> World:
-        """The world before the first epoch."""
+    def start(self, model: PenalizedModel) -> AdversaryState:
+        """The state before the first epoch."""
 
     @abstractmethod
     def update(
-        self, world: World, model: PenalizedModel, agent: Any, obs: Array, *, key: Key
-    ) -> tuple[World, Metrics]:
+        self,
+        state: AdversaryState,
+        model: PenalizedModel,
+        agent: AbstractActorCritic,
+        obs: Array,
+        *,
+        key: Key,
+    ) -> tuple[AdversaryState, Metrics]:
         """Go on by one epoch; `obs` are the logged observations that rollouts begin from."""
 
 
@@ -67,8 +73,8 @@ class AdversaryConfig:
 class Adversary(AbstractAdversary):
     """Minimise sum_i NLL_i(data) + lambda mean[ A log p(s', r | s, a) ] over imagined steps.
 
-    p is the elites' equal mixture; A = r + gamma (1 - d) min Q(s', mean pi(s')) - min Q(s, a),
-    standardised over the batch. Samples and A are constants; every elite fits the data, and the
+    p is the elites' equal mixture; A is the agent's advantage, standardised
+    over the batch. Samples and A are constants; every elite fits the data, and the
     other members, which no rollout asks, are left alone.
     """
 
@@ -78,40 +84,45 @@ class Adversary(AbstractAdversary):
     decays: tuple[float, ...] = eqx.field(static=True)
     horizon: int = eqx.field(static=True)
 
-    def start(self, model: PenalizedModel) -> World:
+    def start(self, model: PenalizedModel) -> AdversaryState:
         """The fitted elites with a fresh optimiser."""
         elites = model.ensemble.elite_members
-        return World(elites, optax.adam(self.config.rate).init(elites))  # type: ignore[arg-type]
+        return AdversaryState(elites, optax.adam(self.config.rate).init(elites))  # type: ignore[arg-type]
 
     def update(
-        self, world: World, model: PenalizedModel, agent: AbstractAgent, obs: Array, *, key: Key
-    ) -> tuple[World, Metrics]:
+        self,
+        state: AdversaryState,
+        model: PenalizedModel,
+        agent: AbstractActorCritic,
+        obs: Array,
+        *,
+        key: Key,
+    ) -> tuple[AdversaryState, Metrics]:
         """Roll `horizon` steps from logged states, again and again; one model step at each."""
-        assert isinstance(agent, SAC)
 
-        def step(carry: tuple[World, Array], at: tuple[Array, Key]) -> tuple[Any, Metrics]:
-            world, here = carry
+        def step(carry: tuple[AdversaryState, Array], at: tuple[Array, Key]) -> tuple[Any, Metrics]:
+            state, here = carry
             index, step_key = at
             start_key, act_key, model_key, data_key = jr.split(step_key, 4)
             fresh = obs[jr.randint(start_key, (self.config.batch,), 0, len(obs))]
             here = jnp.where(index % self.horizon == 0, fresh, here)
-            now = world.inside(model)
+            now = state.inside(model)
             lived, _ = now.step(here, agent.act(here, key=act_key), key=model_key)
             lived, fine = without_explosions(lived)
             drawn = jnp.concatenate([lived.next_obs - here, lived.reward[:, None]], axis=1)
             pair = now.ensemble.standardize(here, lived.action)
-            gain = jnp.where(fine, advantage(agent, lived), 0.0)
+            gain = jnp.where(fine, agent.advantage(lived), 0.0)
             pick = jr.randint(data_key, (len(now.ensemble.elites), len(here)), 0, len(self.x))
 
             slope = jax.grad(self.loss, has_aux=True)
-            gradient, facts = slope(world.elites, pick, pair, drawn, gain)
-            change = adam(self.config.rate, gradient, world.opt_state, world.elites)
-            return (World(*change), lived.next_obs), facts
+            gradient, facts = slope(state.elites, pick, pair, drawn, gain)
+            change = adam(self.config.rate, gradient, state.opt_state, state.elites)
+            return (AdversaryState(*change), lived.next_obs), facts
 
         keys = jr.split(key, self.config.steps)
         first = jnp.zeros((self.config.batch, obs.shape[1]))
-        (world, _), facts = jax.lax.scan(step, (world, first), (jnp.arange(len(keys)), keys))
-        return world, trees.mean(facts)
+        (state, _), facts = jax.lax.scan(step, (state, first), (jnp.arange(len(keys)), keys))
+        return state, trees.mean(facts)
 
     def loss(
         self,
@@ -133,16 +144,6 @@ def without_explosions(lived: Transition) -> tuple[Transition, Bool[Array, " bat
     fine = jnp.isfinite(lived.next_obs).all(axis=-1) & jnp.isfinite(lived.reward)
     next_obs = jnp.where(fine[:, None], lived.next_obs, lived.obs)
     return lived._replace(next_obs=next_obs, reward=jnp.where(fine, lived.reward, 0.0)), fine
-
-
-def advantage(agent: SAC, lived: Transition) -> Float[Array, " batch"]:
-    """How much better the imagined steps were than the critics thought; standardised."""
-    critics, actor, lived = agent.state.critics, agent.state.actor, agent.seen(lived)
-    action = agent.distribution(actor, lived.next_obs).mode()
-    after = agent.head.q(critics, lived.next_obs, action).min(axis=0)
-    target = lived.reward + agent.config.discount * jnp.where(lived.terminated, 0.0, after)
-    gain = target - agent.head.q(critics, lived.obs, lived.action).min(axis=0)
-    return (gain - gain.mean()) / (gain.std() + 1e-6)
 
 
 def mixture_log_prob(

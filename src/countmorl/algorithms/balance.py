@@ -18,7 +18,7 @@ class Balance(AbstractModelTerm):
     """How far the mean features on the data are from those on the policy's own path."""
 
     data: Transition
-    inputs: Standardizer
+    standardizer: Standardizer
     agent: AbstractAgent
     weight: float = eqx.field(static=True)
     discount: float = eqx.field(static=True)
@@ -32,7 +32,7 @@ class Balance(AbstractModelTerm):
         after = self.agent.act(step.next_obs, key=next_key)
         start = self.agent.act(first, key=first_key)
         x, y, z = (
-            self.inputs(jnp.concatenate(pair, axis=-1))
+            self.standardizer(jnp.concatenate(pair, axis=-1))
             for pair in ((step.obs, step.action), (step.next_obs, after), (first, start))
         )
         live = jnp.where(step.terminated, 0.0, self.discount)[:, None]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from countmorl.agents.base import AbstractAgent
 from countmorl.configs import at_least, check_types
-from countmorl.data.dataset import Dataset, Rows
+from countmorl.data.dataset import Dataset, RowKind
 from countmorl.types import Key
 
 Row = tuple[Any, ...]
@@ -16,7 +16,7 @@ Robots = tuple[Row, Row, Row]
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """Settings that were published for D4RL's tasks: three rows a quality of data.
+    """Settings that were published for D4RL's tasks: three rows per quality of data.
 
     The rows are for HalfCheetah, Hopper and Walker2d; each holds a value for every field.
     """
@@ -57,11 +57,13 @@ class AbstractAlgorithm(ABC):
 
     paper: ClassVar[str]
     """Who proposed it, where and when."""
+    first: ClassVar[tuple[str, ...]] = ()
+    """Settings that matter most, for its help page: after these the rest is called advanced."""
     published: ClassVar[Published | None] = None
     """Settings for D4RL's tasks, where someone has published them."""
     takes_discrete: ClassVar[bool] = True
     """Whether it can learn to choose among numbered actions."""
-    rows: ClassVar[Rows] = "critic"
+    rows: ClassVar[RowKind] = "critic"
     """Which rows of a dataset are good for this algorithm."""
 
     epochs: int = 100
@@ -74,6 +76,11 @@ class AbstractAlgorithm(ABC):
     def __post_init__(self) -> None:
         check_types(self)
         at_least(self, epochs=1, updates=1, batch=1)
+
+    @classmethod
+    def published_rows(cls, chosen: Any = None) -> dict[str, dict[str, Any]]:
+        """The published settings of each task; `chosen` are settings that may decide others."""
+        return cls.published.rows if cls.published else {}
 
     @abstractmethod
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:

@@ -15,7 +15,7 @@ from typing import ClassVar
 from countmorl.agents.bc import BCAgent
 from countmorl.algorithms.base import AbstractAlgorithm, Published
 from countmorl.configs import layer_sizes, positive
-from countmorl.data.dataset import Dataset, Rows
+from countmorl.data.dataset import Dataset, RowKind
 from countmorl.nets import CosineDecay
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
@@ -26,8 +26,9 @@ class BC(AbstractAlgorithm):
     """Behaviour cloning: imitate the logged actions."""
 
     paper: ClassVar[str] = "Pomerleau, NeurIPS 1988"
+    first: ClassVar[tuple[str, ...]] = ("learning_rate", "hidden", "updates", "batch")
     published: ClassVar[Published] = Published.everywhere("CORL, for v2", epochs=1000)
-    rows: ClassVar[Rows] = "all"
+    rows: ClassVar[RowKind] = "all"
 
     epochs: int = 50
     """Epochs of training; metrics are written after each."""

@@ -28,6 +28,7 @@ class COMBO(AbstractModelBased):
     """COMBO: SAC in a learned model, values lowered off the data."""
 
     paper: ClassVar[str] = "Yu et al., NeurIPS 2021"
+    first: ClassVar[tuple[str, ...]] = ("conservative.weight", "states", *AbstractModelBased.first)
     published: ClassVar[Published] = Published(
         source="OfflineRL-Kit for v2; random: d3rlpy's reproduction",
         fields=("horizon", "conservative.weight"),

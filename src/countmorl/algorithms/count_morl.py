@@ -13,14 +13,16 @@ pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` ha
 """
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import at_least
-from countmorl.counting.estimate import Kind
-from countmorl.counting.fit import CodesConfig, CounterName
+from countmorl.counting import find_counter
+from countmorl.counting.base import CodesConfig
+from countmorl.counting.estimate import SIGNS, Kind
 from countmorl.pessimism import CountPenalty
 
 REWARDS = 0.4
@@ -36,6 +38,32 @@ class CountMORL(AbstractModelBased):
     """Count-MORL: SAC in a learned model, rewards lowered where the data are few."""
 
     paper: ClassVar[str] = "Kim and Oh, ICML 2023"
+    first: ClassVar[tuple[str, ...]] = ("beta", "estimate", "codes.bits", *AbstractModelBased.first)
+    # H, d, the estimate that scored best, and beta for LC, AVG and UC.
+    published: ClassVar[Published] = Published(
+        source="the paper's appendix; its best estimate, or the one you give",
+        fields=("horizon", "codes.bits", "estimate", "betas"),
+        random=((5, 50, "LC", (1, 0.5, 1)), (20, 80, "LC", (1, 1, 3)), (20, 64, "LC", (1, 1, 1))),
+        medium=((5, 32, "AVG", (1, 1, 3)), (20, 50, "UC", (1, 1, 1)), (20, 32, "AVG", (3, 3, 3))),
+        medium_replay=(
+            (5, 32, "UC", (1, 3, 3)),
+            (5, 50, "UC", (3, 3, 1)),
+            (5, 32, "UC", (1, 3, 1)),
+        ),
+        medium_expert=(
+            (5, 32, "UC", (3, 1, 3)),
+            (20, 50, "UC", (3, 3, 3)),
+            (20, 50, "UC", (3, 3, 3)),
+        ),
+        always={
+            "epochs": 1000,
+            "sac.actor_rate": 3e-4,
+            "sac.entropy_rate": 3e-4,
+            "sac.target_entropy": -3.0,
+            "sac.log_std_min": -20.0,
+            "sac.actor_decay": False,
+        },
+    )
 
     beta: float | Literal["auto"] = "auto"
     """What a pair that was never seen costs (beta). auto: two fifths of the mean size of a logged
@@ -45,23 +73,35 @@ class CountMORL(AbstractModelBased):
     (UC) it."""
     alpha: float = 0.5
     """Deviations between the mean count and LC or UC (alpha)."""
-    counter: CounterName = "codes"
+    counter: str = "codes"
     """How pairs are counted: codes (learned, the paper's), simhash (random projections, nothing
-    learned; Tang et al., 2017), exact (pairs that repeat)."""
+    learned; Tang et al., 2017), exact (pairs that repeat), or another of
+    `countmorl.counting.COUNTERS`."""
     codes: CodesConfig = field(default_factory=CodesConfig)
     """The codes that pairs are counted by."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(self, alpha=0)
+        find_counter(self.counter)
         if self.beta != "auto":
             at_least(self, beta=0)
+
+    @classmethod
+    def published_rows(cls, chosen: "CountMORL | None" = None) -> dict[str, dict[str, Any]]:
+        """The paper's settings of each task; its beta goes with the estimate."""
+        rows = cls.published.rows
+        for row in rows.values():
+            betas = dict(zip(SIGNS, row.pop("betas"), strict=True))
+            row["estimate"] = chosen.estimate if chosen else row["estimate"]
+            row["beta"] = float(betas[row["estimate"]])
+        return rows
 
     def pessimism(self, build: AbstractBuild) -> CountPenalty:
         """Count the pairs of the data, penalise by the count."""
         counter = build.counter(self.counter, self.codes)
         penalty = CountPenalty(counter, self.unseen_cost(build), self.estimate, self.alpha)
-        build.keep_counter(penalty)
+        build.keep_counter(self.counter, penalty)
         return penalty
 
     def unseen_cost(self, build: AbstractBuild) -> float:

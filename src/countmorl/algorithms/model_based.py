@@ -6,13 +6,12 @@ from typing import ClassVar
 
 from jaxtyping import Array, Float
 
-from countmorl.agents.base import AbstractAgent
+from countmorl.agents.base import AbstractActorCritic, AbstractAgent
 from countmorl.agents.sac import SAC, AbstractCriticTerm, SACConfig
 from countmorl.algorithms.adversary import AbstractAdversary
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.configs import at_least
-from countmorl.counting.base import AbstractCounter
-from countmorl.counting.fit import CodesConfig, CounterName
+from countmorl.counting.base import AbstractCounter, CodesConfig
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import AbstractModelTerm, EnsembleConfig
@@ -51,11 +50,11 @@ class AbstractBuild(ABC):
         """What followed each pair: the change of the observation, and the reward."""
 
     @abstractmethod
-    def counter(self, name: CounterName, config: CodesConfig) -> AbstractCounter:
-        """Count the model's training rows."""
+    def counter(self, name: str, config: CodesConfig) -> AbstractCounter:
+        """Count the model's training rows by the counter of that name."""
 
     @abstractmethod
-    def keep_counter(self, penalty: CountPenalty) -> None:
+    def keep_counter(self, name: str, penalty: CountPenalty) -> None:
         """Store the counter in the run, with its calibration."""
 
 
@@ -67,6 +66,15 @@ class AbstractModelBased(AbstractAlgorithm):
     that go on (`continued`), where they do not say otherwise.
     """
 
+    first: ClassVar[tuple[str, ...]] = (
+        "horizon",
+        "real_share",
+        "clone_epochs",
+        "model.max_epochs",
+        "sac.discount",
+        "model",
+        "eval_every",
+    )
     rounds: ClassVar[int] = 1
     """How often a model is fitted and a policy trained; the last policy counts."""
 
@@ -86,7 +94,7 @@ class AbstractModelBased(AbstractAlgorithm):
     real_share: float = 0.05
     """Share of real rows in a batch."""
     clone_epochs: int = 0
-    """Epochs in which the policy first imitates the data."""
+    """Epochs in which the policy first only imitates the data."""
     termination: str | None = None
     """When a rollout ends: hopper, walker2d, never, or your own module:function of one next
     observation. Default: the task's rule where it is known, else one learned from the data."""
@@ -103,11 +111,6 @@ class AbstractModelBased(AbstractAlgorithm):
         for name in ("real_share", "continued"):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
-        if self.sac.warm_start and not self.real_rows:
-            raise ConfigError(
-                "`sac.warm_start` imitates real rows, but `real_share` leaves none in a batch for "
-                "the warm start. Raise `real_share`, or use `clone_epochs`."
-            )
 
     @property
     def begun(self) -> int:
@@ -133,22 +136,21 @@ class AbstractModelBased(AbstractAlgorithm):
         """Epochs of one round's policy."""
         return self.epochs
 
-    def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
+    def agent(self, dataset: Dataset, *, key: Key) -> AbstractActorCritic:
         """Soft actor-critic."""
         updates, term = self.epochs * self.updates, self.critic_term(dataset)
-        rows = self.real_rows
-        return SAC.of(self.sac, dataset, updates=updates, term=term, real_rows=rows, key=key)
+        return SAC.of(self.sac, dataset, updates=updates, term=term, key=key)
 
     def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
         """What the method adds to the critics' loss."""
         return None
 
-    def opponent(self, build: AbstractBuild) -> AbstractAdversary | None:
+    def model_adversary(self, build: AbstractBuild) -> AbstractAdversary | None:
         """What changes the model while the policy learns; mostly nothing."""
         return None
 
     def model_term(
-        self, agent: AbstractAgent, dataset: Dataset, inputs: Standardizer
+        self, agent: AbstractAgent, dataset: Dataset, standardizer: Standardizer
     ) -> AbstractModelTerm | None:
         """What is added to the model's loss from the second round on, given the last policy."""
         return None

@@ -21,6 +21,7 @@ class MOPO(AbstractModelBased):
     """MOPO: SAC in a learned model, rewards lowered where the model is uncertain."""
 
     paper: ClassVar[str] = "Yu et al., NeurIPS 2020"
+    first: ClassVar[tuple[str, ...]] = ("weight", "uncertainty", *AbstractModelBased.first)
     published: ClassVar[Published] = Published(
         source="OfflineRL-Kit for v2; random: the authors' code, for v0",
         fields=("horizon", "weight"),

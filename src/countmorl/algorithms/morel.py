@@ -29,6 +29,7 @@ class MOReL(AbstractModelBased):
     """MOReL: SAC in a learned model that ends where its members disagree."""
 
     paper: ClassVar[str] = "Kidambi et al., NeurIPS 2020"
+    first: ClassVar[tuple[str, ...]] = ("coefficient", "penalty", *AbstractModelBased.first)
 
     coefficient: float = 3.0
     """What the data's largest disagreement is divided by to give the threshold; higher halts

@@ -1,72 +1,17 @@
-"""Settings by name, as Python values: the paper's table, and one sized for minutes."""
+"""Settings by name, as Python values: published ones, and one sized for minutes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.count_morl import CountMORL
-from countmorl.counting.estimate import Kind
 from countmorl.errors import ConfigError
 
 PresetName = Literal["default", "paper", "quick"]
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """One line of the paper's hyperparameter table."""
-
-    horizon: int
-    betas: dict[Kind, float]
-    bits: int
-    best: Kind
-    """The estimate with the highest published score."""
-
-
-def _row(horizon: int, lc: float, avg: float, uc: float, bits: int, best: Kind) -> PaperRow:
-    return PaperRow(horizon, {"LC": lc, "AVG": avg, "UC": uc}, bits, best)
-
-
-PAPER: dict[str, PaperRow] = {
-    "halfcheetah-random": _row(5, 1, 0.5, 1, 50, "LC"),
-    "hopper-random": _row(20, 1, 1, 3, 80, "LC"),
-    "walker2d-random": _row(20, 1, 1, 1, 64, "LC"),
-    "halfcheetah-medium": _row(5, 1, 1, 3, 32, "AVG"),
-    "hopper-medium": _row(20, 1, 1, 1, 50, "UC"),
-    "walker2d-medium": _row(20, 3, 3, 3, 32, "AVG"),
-    "halfcheetah-medium-replay": _row(5, 1, 3, 3, 32, "UC"),
-    "hopper-medium-replay": _row(5, 3, 3, 1, 50, "UC"),
-    "walker2d-medium-replay": _row(5, 1, 3, 1, 32, "UC"),
-    "halfcheetah-medium-expert": _row(5, 3, 1, 3, 32, "UC"),
-    "hopper-medium-expert": _row(20, 3, 3, 3, 50, "UC"),
-    "walker2d-medium-expert": _row(20, 3, 3, 3, 50, "UC"),
-}
-"""H, beta for each estimate, d (Appendix, hyperparameters), and which estimate scored best."""
-
-
-AS_IN_THE_PAPER = {
-    "epochs": 1000,
-    "sac.actor_rate": 3e-4,
-    "sac.entropy_rate": 3e-4,
-    "sac.target_entropy": -3.0,
-    "sac.log_std_min": -20.0,
-    "sac.actor_decay": False,
-}
-"""What Count-MORL has on every task."""
-
-
-def paper_rows(estimate: Kind | None = None) -> dict[str, dict[str, Any]]:
-    """The paper's settings of each task, for one estimate or for the one that scored best."""
-
-    def settings(row: PaperRow) -> dict[str, Any]:
-        kind = estimate or row.best
-        chosen = {"estimate": kind, "beta": row.betas[kind]}
-        return AS_IN_THE_PAPER | chosen | {"horizon": row.horizon, "codes.bits": row.bits}
-
-    return {task: settings(row) for task, row in PAPER.items()}
 
 
 def preset(
@@ -74,16 +19,29 @@ def preset(
     algorithm: type[AbstractAlgorithm],
     data: str,
     *,
-    estimate: Kind | None = None,
+    chosen: AbstractAlgorithm | None = None,
 ) -> AbstractAlgorithm:
-    """Return an algorithm's settings for a dataset; Count-MORL's beta goes with its estimate."""
+    """Return an algorithm's settings for a dataset; `chosen` ones may decide others.
+
+    Count-MORL's beta in the paper goes with its estimate.
+    """
     if name == "default":
         return algorithm()
-    if algorithm is CountMORL:
-        return published(CountMORL, paper_rows(estimate), data) if name == "paper" else quick()
+    if name == "quick" and algorithm is CountMORL:
+        return quick()
     if name == "paper" and algorithm.published is not None:
-        return published(algorithm, algorithm.published.rows, data)
-    raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; leave --preset away.")
+        return published(algorithm, algorithm.published_rows(chosen), data)
+    raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; omit --preset.")
+
+
+def presets_of(algorithm: type[AbstractAlgorithm]) -> str:
+    """Tell which presets an algorithm has, and whose settings they are."""
+    found = ["default"]
+    if algorithm.published:
+        found.append(f"paper (12 tasks of D4RL; {algorithm.published.source})")
+    if algorithm is CountMORL:
+        found.append("quick (minutes)")
+    return ", ".join(found) if len(found) > 1 else "default; nobody has published others"
 
 
 AS_PUBLISHED = {
@@ -117,7 +75,7 @@ def published(
     if task is None:
         raise ConfigError(
             f"No settings of {algorithm.__name__} are published for '{data}', only for names "
-            f"that begin with: {', '.join(rows)}. Leave --preset away for the defaults."
+            f"that begin with: {', '.join(rows)}. Omit --preset for the defaults."
         )
     config = algorithm()
     own = {name: v for name, v in AS_PUBLISHED.items() if hasattr(config, name.split(".")[0])}

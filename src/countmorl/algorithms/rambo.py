@@ -27,6 +27,11 @@ class RAMBO(AbstractModelBased):
     """RAMBO: SAC in a learned model that is turned against the policy."""
 
     paper: ClassVar[str] = "Rigter et al., NeurIPS 2022"
+    first: ClassVar[tuple[str, ...]] = (
+        "adversary.weight",
+        "adversary.steps",
+        *AbstractModelBased.first,
+    )
     published: ClassVar[Published] = Published(
         source="the authors' code, for v2",
         fields=("horizon", "adversary.weight"),
@@ -58,7 +63,7 @@ class RAMBO(AbstractModelBased):
         """No reward is lowered."""
         return NoPessimism()
 
-    def opponent(self, build: AbstractBuild) -> Adversary | None:
+    def model_adversary(self, build: AbstractBuild) -> Adversary | None:
         """Model steps on the data it was fitted on."""
         if self.adversary.weight == 0:
             return None

@@ -33,6 +33,12 @@ class RepBSDE(AbstractModelBased):
     """RepB-SDE: SAC in a model whose features are balanced between data and policy."""
 
     paper: ClassVar[str] = "Lee et al., ICLR 2021"
+    first: ClassVar[tuple[str, ...]] = (
+        "weight",
+        "balance",
+        "first_epochs",
+        *AbstractModelBased.first,
+    )
     rounds: ClassVar[int] = 2
 
     first_epochs: int | None = None
@@ -59,8 +65,10 @@ class RepBSDE(AbstractModelBased):
         """Penalise by the spread of the members' means."""
         return SpreadPenalty(Standardizer.fit(np.asarray(build.targets)).std, self.weight)
 
-    def model_term(self, agent: AbstractAgent, dataset: Dataset, inputs: Standardizer) -> Balance:
+    def model_term(
+        self, agent: AbstractAgent, dataset: Dataset, standardizer: Standardizer
+    ) -> Balance:
         """Balance the second model's features against the first policy."""
         data = jax.tree.map(jnp.asarray, dataset.transitions("model"))
-        rows, every = self.model.batch, self.balance_every
-        return Balance(data, inputs, agent, self.balance, self.sac.discount, rows, every=every)
+        parts = (self.balance, self.sac.discount, self.model.batch)
+        return Balance(data, standardizer, agent, *parts, every=self.balance_every)

@@ -1,7 +1,7 @@
 """TD3+BC (Fujimoto and Gu, NeurIPS 2021): TD3 with a pull towards the data's actions.
 
-Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = alpha / mean |Q_1(s, pi(s))| over the batch;
-observations standardised (deviation + 1e-3). Known differences from the authors' code: the
+Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = value_weight / mean |Q_1(s, pi(s))| over the
+batch; observations standardised (deviation + 1e-3). Known differences from the authors' code: the
 discount is 0.995, not 0.99, and the policy that is judged is averaged, as with our other methods;
 critics begin at the data's mean value. `--preset paper` has none of them.
 """
@@ -22,23 +22,26 @@ class TD3PlusBC(AbstractAlgorithm):
     """TD3+BC: TD3 on the data alone, its actor pulled towards the logged actions."""
 
     paper: ClassVar[str] = "Fujimoto and Gu, NeurIPS 2021"
-    published: ClassVar[Published] = Published.everywhere("the paper", alpha=2.5, epochs=1000)
+    first: ClassVar[tuple[str, ...]] = ("value_weight", "td3.discount", "td3.actor_rate", "batch")
+    published: ClassVar[Published] = Published.everywhere(
+        "the paper", value_weight=2.5, epochs=1000
+    )
     takes_discrete: ClassVar[bool] = False
 
     epochs: int = 300
     """Epochs of training; metrics are written after each."""
-    alpha: float = 2.5
-    """Weight of the values against imitation (alpha)."""
+    value_weight: float = 2.5
+    """Weight of the values against imitation (the paper's alpha)."""
     td3: TD3Config = field(default_factory=TD3Config)
     """The policy's learner."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, alpha=0)
+        at_least(self, value_weight=0)
 
     def agent(self, dataset: Dataset, *, key: Key) -> TD3BC:
         """TD3 on standardised observations."""
         standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
         sizes = (dataset.obs_dim, dataset.action_dim)
-        value = self.td3.first_value(dataset)
-        return TD3BC.make(self.td3, standardizer, *sizes, alpha=self.alpha, value=value, key=key)
+        weights = {"value_weight": self.value_weight, "value": self.td3.first_value(dataset)}
+        return TD3BC.make(self.td3, standardizer, *sizes, **weights, key=key)

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 
-import tyro
+from countmorl.cli.help import HELP, print_listing
+from countmorl.cli.parse import run_command, run_group
+from countmorl.errors import ConfigError, CountMorlError, did_you_mean
 
-from countmorl.errors import CountMorlError, did_you_mean
 
-GROUPS = ("train", "data")
-DESCRIPTION = """Learn a policy from logged data alone, and know where it leaves the data.
+@dataclass(frozen=True)
+class Entry:
+    """A word that may follow `countmorl`, and the module that is imported when it does.
 
-Start with `countmorl demo`, or: countmorl train bc DATA, countmorl evaluate RUN.
-Any command takes --help. Errors end with exit code 2; --traceback shows where they arose."""
+    A group has a table COMMANDS there, a command is a function of its own name.
+    """
+
+    usage: str
+    about: str
+    is_group: bool = False
+
+
+ENTRIES: dict[str, Entry] = {
+    "train": Entry("METHOD DATA", "Train a policy from a log by one of nine methods.", True),
+    "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
+    "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
+    "count": Entry("RUN DATA", "Count how often the pairs of a log were seen in a run's data."),
+    "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
+    "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
+    "figures": Entry("RUN", "Draw a run's learning curve, coverage and calibration."),
+    "methods": Entry("", "List the methods: what each does and whose it is."),
+    "data": Entry("...", "Look at, check, download, convert and collect logs.", True),
+    "study": Entry("...", "Grid worlds and theorems: evidence about the method itself.", True),
+    "demo": Entry("", "Count-MORL on data that ships with the package: a few minutes."),
+    "doctor": Entry("", "Say what is installed and whether a small training works here."),
+}
+TITLE = "Learn a policy from logged data alone, and know where it leaves the data."
+FOOT = """Start with `countmorl demo`, or: countmorl train bc DATA, countmorl evaluate RUN.
+Any command takes --help, and most take --json. Mistakes end in one sentence and exit code 2;
+--traceback shows where they arose, --version which version this is."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,8 +57,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = [argument for argument in arguments if argument != "--traceback"]
     try:
         return _run(arguments)
-    except SystemExit as stop:  # tyro's: 0 for --help, 2 for wrong arguments.
-        return stop.code if isinstance(stop.code, int) else 2
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -46,50 +72,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    arguments, commands = _select(arguments)
-    result = tyro.extras.subcommand_cli_from_dict(
-        commands,
-        prog="countmorl",
-        description=DESCRIPTION,
-        args=arguments,
-        config=(tyro.conf.FlagCreatePairsOff,),
-    )
-    return int(result or 0)
+    """Follow the first word; what comes after it is parsed by tyro.
+
+    Not by tyro's nested subcommands: it asks every one for its options, and so would import JAX
+    before `countmorl data list` could answer.
+    """
+    if not arguments or arguments[0] in HELP:
+        listed = {f"{name} {entry.usage}": entry.about for name, entry in ENTRIES.items()}
+        print_listing("countmorl COMMAND ...", TITLE, listed, FOOT)
+        return 0
+    word, *rest = arguments
+    if word not in ENTRIES:
+        raise ConfigError(_unknown(word))
+    module = importlib.import_module(f"countmorl.cli.{word}")
+    if word == "train":
+        return module.run(rest)
+    if ENTRIES[word].is_group:
+        return run_group(f"countmorl {word}", ENTRIES[word].about, module.COMMANDS, rest)
+    return run_command(getattr(module, word), rest, f"countmorl {word}")
 
 
-def _select(arguments: list[str]) -> tuple[list[str], dict[str, Callable[..., int]]]:
-    """Join `train bc` and `data info` to one name, and import only what that command needs."""
-    group, given = arguments[0] if arguments else "", list(arguments)
-    in_group = group in GROUPS and len(arguments) > 1 and not arguments[1].startswith("-")
-    if in_group:
-        arguments = [f"{group} {arguments[1]}", *arguments[2:]]
-    elif group in GROUPS:
-        arguments = arguments[1:] or ["--help"]
-    commands = _commands(group, given)
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
-        word = arguments[0]
-        known = [*commands, *GROUPS]
-        from countmorl.errors import ConfigError
+def _unknown(word: str) -> str:
+    hint = did_you_mean(word, ENTRIES)
+    if not hint and not word.startswith("-"):
+        from countmorl.algorithms import ALGORITHMS
 
-        whole = f" Did you mean 'train {word}'?" if f"train {word}" in commands else ""
-        raise ConfigError(
-            f"There is no command '{word}'.{whole or did_you_mean(word, known)} "
-            f"Known: {', '.join(commands)}."
-        )
-    return arguments or ["--help"], commands
-
-
-def _commands(group: str, arguments: list[str]) -> dict[str, Callable[..., int]]:
-    if group == "data":
-        from countmorl.cli.data import COMMANDS
-
-        return COMMANDS
-    if group == "train":
-        from countmorl.cli import tabular, train
-
-        return {**train.commands(arguments), **tabular.TRAIN}
-    from countmorl.cli import algorithms, data, gridworld, gridworld_counts, runs, tabular, train
-
-    grids = gridworld_counts.COMMANDS | gridworld.COMMANDS
-    parts = (algorithms.COMMANDS, tabular.COMMANDS, grids, runs.COMMANDS, data.COMMANDS)
-    return train.commands([]) | {name: run for part in parts for name, run in part.items()}
+        hint = f" Did you mean 'train {word}'?" if word in ALGORITHMS else ""
+    return f"There is no command '{word}'.{hint} Known: {', '.join(ENTRIES)}."

@@ -11,8 +11,9 @@ from tyro.conf import Positional
 from countmorl.cli.output import print_json, print_table
 from countmorl.errors import ConfigError
 from countmorl.files import check_ending
-from countmorl.reports.compare import differing, draw_curves, labels, measure_of, summarize
+from countmorl.reports.compare import differing, draw_curves, labels, measure_of
 from countmorl.runs.folder import Run
+from countmorl.runs.summary import LAST, Summary, summarize
 
 Runs = Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
 
@@ -20,7 +21,7 @@ Runs = Annotated[Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN")]
 def compare(
     runs: Runs,
     figure: Path | None = None,
-    last: int = 5,
+    last: int = LAST,
     json: bool = False,
 ) -> int:
     """Put runs side by side: the settings in which they differ, scores, values, penalties, speed.
@@ -40,7 +41,7 @@ def compare(
     own, measure = differing(opened), measure_of(facts)
     drawn = str(draw_curves(facts, figure)) if figure else None
     if json:
-        rows = [{**row, "settings": settings} for row, settings in zip(facts, own, strict=True)]
+        rows = [row.as_dict() | {"settings": each} for row, each in zip(facts, own, strict=True)]
         print_json({"runs": rows, "figure": drawn})
         return 0
     head = (
@@ -57,7 +58,7 @@ def compare(
     print_table(head, map(_row, names, facts))
     for name, row, settings in zip(names, facts, own, strict=True):
         told = ", ".join(f"{setting} {_said(value)}" for setting, value in settings.items())
-        print(f"{name}: {row['algorithm']} on {row['data']}; {told or 'no setting differs'}")
+        print(f"{name}: {row.algorithm} on {row.data}; {told or 'no setting differs'}")
     if drawn:
         print(f"Figure: {drawn}")
     return 0
@@ -67,11 +68,16 @@ def _said(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _row(name: str, facts: dict[str, Any]) -> tuple[str, ...]:
-    kept = "-" if facts["score"] is None else f"{facts['score']:.1f}"
-    if facts["score_spread"] is not None:
-        kept += f" ± {facts['score_spread']:.1f}"
-    forms = {"q": ".1f", "penalty": ".3f", "rows_per_code": ".1f"}
-    forms |= {"typical_count": ".1f", "updates_per_second": ".0f"}
-    numbers = ("-" if facts[k] is None else f"{facts[k]:{form}}" for k, form in forms.items())
-    return (name, str(facts["epochs"]), kept, *numbers)
+def _row(name: str, facts: Summary) -> tuple[str, ...]:
+    kept = "-" if facts.mean is None else f"{facts.mean:.1f}"
+    if facts.spread is not None:
+        kept += f" ± {facts.spread:.1f}"
+    numbers = (
+        (facts.q, ".1f"),
+        (facts.penalty, ".3f"),
+        (facts.rows_per_code, ".1f"),
+        (facts.typical_count, ".1f"),
+        (facts.updates_per_second, ".0f"),
+    )
+    shown = ("-" if value is None else f"{value:{form}}" for value, form in numbers)
+    return (name, str(facts.epochs), kept, *shown)

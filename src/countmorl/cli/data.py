@@ -9,21 +9,20 @@ from typing import Annotated, Literal
 import tyro
 from tyro.conf import Positional
 
-from countmorl.cli.output import points, print_json, print_pairs, print_table
+from countmorl.cli.output import Data, points, print_json, print_pairs, print_table
 from countmorl.collecting.collect import collect as roll
 from countmorl.data.check import check as find_problems
 from countmorl.data.dataset import Dataset
 from countmorl.data.download import download as fetch
 from countmorl.data.names import D4RL, cache_folder
-from countmorl.data.readers.hdf5 import Mode, write_hdf5
-from countmorl.data.readers.npz import write_npz
+from countmorl.data.readers import WRITERS
 from countmorl.data.sources import describe_task, load, read
 from countmorl.envs.tasks import find_task
 from countmorl.errors import DataError, did_you_mean
+from countmorl.runs.options import Mode
 from countmorl.runtime.policy import Policy
 
-Recipe = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
-Data = Annotated[Positional[str], tyro.conf.arg(metavar="DATA")]
+RecipeName = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
 Out = Annotated[Positional[Path], tyro.conf.arg(metavar="OUT")]
 
 
@@ -136,17 +135,17 @@ def convert(data: Data, out: Out, mode: Mode = "true", json: bool = False) -> in
         mode: true, or d4rl-exact for the rows of D4RL's own old loader.
         json: Print JSON.
     """
-    writer = _writer(out)
+    writer = writer_of(out)
     dataset = load(data, mode=mode)
     writer(dataset, out)
-    return _wrote(dataset, out, json)
+    return wrote(dataset, out, json)
 
 
 def collect(
     env: Annotated[Positional[str], tyro.conf.arg(metavar="ENV")],
     out: Out,
     policy: str = "random",
-    recipe: Recipe | None = None,
+    recipe: RecipeName | None = None,
     until: float | None = None,
     until_expert: float | None = None,
     rows: int = 100_000,
@@ -177,26 +176,27 @@ def collect(
 
         goals = {"until": until, "until_expert": until_expert}
         path = make_recipe(find_task(env), recipe, out, rows=rows, seed=seed, goals=goals)
-        return _wrote(load(path), path, json)
-    writer = _writer(out)
+        return wrote(load(path), path, json)
+    writer = writer_of(out)
     actor = None if policy == "random" else Policy.load(policy)
     dataset = roll(
         find_task(env), actor, rows=rows, seed=seed, deterministic=deterministic, name=out.stem
     )
     writer(dataset, out)
-    return _wrote(dataset, out, json)
+    return wrote(dataset, out, json)
 
 
-def _writer(out: Path) -> Callable[[Dataset, Path], None]:
-    writers = {".hdf5": write_hdf5, ".h5": write_hdf5, ".npz": write_npz}
-    if out.suffix not in writers:
-        raise DataError(f"{out} has the ending '{out.suffix}'; wanted {', '.join(writers)}.")
+def writer_of(out: Path) -> Callable[[Dataset, Path], None]:
+    """Find who writes a file, before any work is done for it."""
+    if out.suffix not in WRITERS:
+        raise DataError(f"{out} has the ending '{out.suffix}'; wanted {', '.join(WRITERS)}.")
     if out.exists():
         raise DataError(f"{out} exists already. Delete it first, or choose another name.")
-    return writers[out.suffix]
+    return WRITERS[out.suffix]
 
 
-def _wrote(dataset: Dataset, out: Path, json: bool) -> int:
+def wrote(dataset: Dataset, out: Path, json: bool) -> int:
+    """Say what was written."""
     if json:
         print_json({"path": str(out), "rows": len(dataset), "hash": dataset.hash})
     else:
@@ -205,10 +205,10 @@ def _wrote(dataset: Dataset, out: Path, json: bool) -> int:
 
 
 COMMANDS: dict[str, Callable[..., int]] = {
-    "data list": list_names,
-    "data info": info,
-    "data check": check,
-    "data download": download,
-    "data convert": convert,
-    "data collect": collect,
+    "list": list_names,
+    "info": info,
+    "check": check,
+    "download": download,
+    "convert": convert,
+    "collect": collect,
 }

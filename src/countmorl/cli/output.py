@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
+import tyro
 from rich.console import Console
 from rich.table import Table
+from tyro.conf import Positional
+
+from countmorl.errors import Interrupted
+from countmorl.runs.folder import Run
+from countmorl.runs.summary import Summary, summarize
+
+Data = Annotated[Positional[str], tyro.conf.arg(metavar="DATA")]
+RunFolder = Annotated[Positional[Path], tyro.conf.arg(metavar="RUN")]
 
 
 def print_json(value: Any) -> None:
@@ -37,3 +47,36 @@ def points(mean: float | None, spread: float | None = None) -> str:
     if mean is None:
         return "no reference known"
     return f"{mean:.1f}" if spread is None else f"{mean:.1f} ± {spread:.1f}"
+
+
+def finish(work: Callable[[], Run], json: bool) -> int:
+    """Do the work of a training, then say how it ended and where it lies."""
+    try:
+        run = work()
+    except Interrupted as stop:
+        print(f"{stop} Go on with: countmorl resume {stop.folder}", file=sys.stderr)
+        return 130
+    summary = summarize(run)
+    if json:
+        print_json(summary.as_dict())
+        return 0
+    if summary.epochs:
+        print(_judged(run, summary))
+    if summary.updates_per_second:
+        speed = f"{summary.updates_per_second:.0f} updates/s"
+        print(f"{speed} of the policy; {summary.compile_seconds:.0f} s of compiling in all.")
+    print(f"Run: {run.path}")
+    if run.policy_path.exists():
+        print(f"Policy: {run.policy_path}")
+    return 0
+
+
+def _judged(run: Run, summary: Summary) -> str:
+    last = summary.last
+    if last and last.score is not None:
+        return f"Last score {last.score:.1f} ± {last.score_std:.1f} (normalised)."
+    if last:
+        return f"Last return {last.return_:.1f} ± {last.return_std:.1f}."
+    if run.manifest.options.eval_every:
+        return "Not simulated: no environment is known for this dataset (--task names one)."
+    return "Not simulated, since --eval-every is 0."

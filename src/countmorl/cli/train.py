@@ -1,42 +1,136 @@
-"""`countmorl train ALGORITHM DATA`: one command an algorithm, its config is its options."""
+"""`countmorl train METHOD DATA`: one command per method, its config is its options."""
 
 from __future__ import annotations
 
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
-import numpy as np
 import tyro
 from tyro.conf import Positional
 
-from countmorl.algorithms import ALGORITHMS
+from countmorl import api
+from countmorl.algorithms import ALGORITHMS, ALONE, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
-from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.model_based import AbstractModelBased
-from countmorl.algorithms.presets import PAPER, PresetName, task_name
-from countmorl.algorithms.presets import preset as find_preset
-from countmorl.cli.output import print_json
-from countmorl.counting.estimate import Kind
+from countmorl.algorithms.presets import PresetName, preset, presets_of
+from countmorl.cli.help import HELP, print_listing, print_page
+from countmorl.cli.output import finish, print_json, print_pairs
+from countmorl.cli.parse import first_sentence, parse, run_command
+from countmorl.data.sources import load, locate
 from countmorl.dynamics.fit import EnsembleConfig
-from countmorl.errors import ConfigError
-from countmorl.runs.folder import Run
-from countmorl.training.options import DataOptions, RunOptions
-from countmorl.training.stages import Interrupted
-from countmorl.training.train import train
+from countmorl.errors import ConfigError, did_you_mean
+from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.tabular.certificate import Assumptions
+from countmorl.tabular.train import Tabular, train_tabular
 
 Flat = tyro.conf.arg(name="")
+Data = Annotated[Positional[str], tyro.conf.arg(metavar="DATA")]
+PROG = "countmorl train"
+FIRST = ("preset", "out", "seed", "epochs")
+"""Options that come first on every method's page; its own come behind them."""
 
 
-def _command(name: str, default: AbstractAlgorithm, made_for: str = "") -> Callable[..., int]:
-    algorithm = ALGORITHMS[name]
+def run(words: list[str]) -> int:
+    """Train by the method that the first word names, or list the methods."""
+    if not words or words[0] in HELP:
+        own = {name: idea(cls) for name, cls in (ALGORITHMS | ALONE).items()}
+        title = "Train a policy from a log. METHOD is one of:"
+        listed = own | {
+            "tabular": first_sentence(tabular),
+            "module:Class": "A method of your own, as docs/extending.md builds one.",
+        }
+        foot = f"{PROG} METHOD --help tells its idea, its settings and where they come from."
+        print_listing(f"{PROG} METHOD DATA [OPTIONS]", title, listed, foot)
+        return 0
+    name, *rest = words
+    prog = f"{PROG} {name}"
+    if name == "tabular":
+        return run_command(tabular, rest, prog)
+    if name not in ALGORITHMS | ALONE and ":" not in name:
+        known = [*ALGORITHMS, *ALONE, "tabular"]
+        raise ConfigError(
+            f"There is no method '{name}'.{did_you_mean(name, known)} Known: {', '.join(known)}; "
+            "or your own as module:Class."
+        )
+    algorithm = find_algorithm(name)
+    if not set(HELP).isdisjoint(rest):
+        print_page(_command(algorithm, algorithm()), prog, (*FIRST, *algorithm.first))
+        return 0
+    return _train(_parse(algorithm, rest, prog))
+
+
+def idea(algorithm: type[AbstractAlgorithm]) -> str:
+    """What a method does, in a line."""
+    return (algorithm.__doc__ or "").splitlines()[0].split(": ", 1)[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """What the words of a training say."""
+
+    data: str
+    config: Any
+    data_options: DataOptions
+    options: RunOptions
+    preset: PresetName
+    model: Path | None
+    out: Path | None
+    json: bool
+
+
+def _parse(algorithm: type[AbstractAlgorithm], words: list[str], prog: str) -> Call:
+    """Parse once for the data and the preset, then again with the preset as the default.
+
+    Settings of a preset may depend on others that are given, as the paper's beta does on the
+    estimate, so this goes on until nothing changes.
+    """
+    default = algorithm()
+    call = parse(_command(algorithm, default), words, prog)
+    if call.preset == "default":
+        return _with_shared_model(call, default)
+    default = preset(call.preset, algorithm, call.data)
+    call = parse(_command(algorithm, default), words, prog)
+    again = preset(call.preset, algorithm, call.data, chosen=call.config)
+    if again != default:
+        default = again
+        call = parse(_command(algorithm, default), words, prog)
+    if not call.json:
+        print(f"Settings of the preset '{call.preset}' for {call.data}.", file=sys.stderr)
+    return _with_shared_model(call, default)
+
+
+def _with_shared_model(call: Call, default: AbstractAlgorithm) -> Call:
+    """Where nothing was said of the model, the shared run's settings count."""
+    config = call.config
+    said = not isinstance(config, AbstractModelBased) or config.model != default.model  # type: ignore[attr-defined]
+    if call.model is None or said:
+        return call
+    return replace(call, config=replace(config, model=EnsembleConfig()))
+
+
+def _train(call: Call) -> int:
+    return finish(
+        lambda: api.train(
+            call.config,
+            call.data,
+            out=call.out,
+            data_options=call.data_options,
+            options=call.options,
+            model=call.model,
+        ),
+        call.json,
+    )
+
+
+def _command(algorithm: type[AbstractAlgorithm], default: AbstractAlgorithm) -> Callable[..., Call]:
+    """A function whose options are the method's settings; it returns what was said."""
 
     def command(
-        data: Annotated[Positional[str], tyro.conf.arg(metavar="DATA")],
+        data: Data,
         *,
         config: Any,
         data_options: Annotated[DataOptions, Flat],
@@ -45,135 +139,68 @@ def _command(name: str, default: AbstractAlgorithm, made_for: str = "") -> Calla
         model: Path | None = None,
         out: Path | None = None,
         json: bool = False,
-    ) -> int:
-        if preset != "default" and data != made_for:
-            raise ConfigError(
-                f"--preset {preset} was not found to be for '{data}'. Put DATA before the options."
-            )
-        if preset == "paper" and not json:
-            print(f"Settings as published for {task_name(data, PAPER)}.", file=sys.stderr)
-        settings = {"out": out, "data_options": data_options, "options": options}
-        if model is not None and isinstance(config, AbstractModelBased) and config.model == fitted:
-            # Nothing was said of the model, so the shared run's settings count.
-            config = replace(config, model=EnsembleConfig())
-        return finish(lambda: train(config, data, model=model, **settings), json)
+    ) -> Call:
+        return Call(
+            data=data,
+            config=config,
+            data_options=data_options,
+            options=options,
+            preset=preset,
+            model=model,
+            out=out,
+            json=json,
+        )
 
-    fitted = getattr(default, "model", None)
     command.__annotations__["config"] = Annotated[algorithm, Flat]
     command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
-    idea = inspect.cleandoc(inspect.getmodule(algorithm).__doc__ or "").replace("\n", "\n    ")
-    command.__doc__ = f"""{idea}
+    about = inspect.getdoc(inspect.getmodule(algorithm)) or algorithm.__doc__ or ""
+    command.__doc__ = f"""{about}
 
-    Args:
-        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
-        preset: Where the defaults come from: {presets_of(algorithm)}.
-        model: Another run on the same data, whose model (and codes, if fitted in the same way) is
-            used again{"" if issubclass(algorithm, AbstractModelBased) else "; not by this one"}.
-        out: Folder of the run; default runs/ALGORITHM-DATA-seedN.
-        json: Print a JSON summary at the end; progress goes to standard error.
-    """
+Args:
+    data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+    preset: Where the defaults come from: {presets_of(algorithm)}.
+    model: Another run on the same data, whose model (and codes, if fitted in the same way) is
+        used again{"" if issubclass(algorithm, AbstractModelBased) else "; not by this method"}.
+    out: Folder of the run; by default runs/METHOD-DATA-seedN.
+    json: Print a JSON summary at the end; progress goes to standard error.
+"""
     return command
 
 
-def presets_of(algorithm: type[AbstractAlgorithm]) -> str:
-    """Tell which presets an algorithm has, and whose settings they are."""
-    if algorithm is CountMORL:
-        return "default, paper (the paper's table), quick (minutes)"
-    if algorithm.published:
-        return f"default, paper (12 tasks of D4RL; {algorithm.published.source})"
-    return "default alone here"
+def tabular(
+    data: Data,
+    config: Annotated[Tabular, Flat],
+    assume: Annotated[Assumptions, Flat],
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """Tabular Count-MORL on a log of whole numbers: exact counts, exact plan, certificate.
 
-
-def finish(work: Callable[[], Run], json: bool) -> int:
-    """Do the work, then say how it ended and where it lies."""
-    try:
-        run = work()
-    except Interrupted as stop:
-        print(f"{stop} Go on with: countmorl resume {stop.run.path}", file=sys.stderr)
-        return 130
-    summary = summarize(run)
-    if json:
-        print_json(summary)
-        return 0
-    if summary["score"] is not None:
-        print(f"Last score {summary['score']:.1f} ± {summary['score_std']:.1f} (normalised).")
-    elif summary["return"] is not None:
-        print(f"Last return {summary['return']:.1f} ± {summary['return_std']:.1f}.")
-    elif run.config["options"]["eval_every"]:
-        print("Not simulated: no environment is known for this dataset (--task names one).")
-    else:
-        print("Not simulated, since --eval-every is 0.")
-    if summary["updates_per_second"]:
-        speed = f"{summary['updates_per_second']:.0f} updates/s"
-        print(f"{speed} of the policy; {summary['compile_seconds']:.0f} s of compiling in all.")
-    print(f"Run: {run.path}\nPolicy: {run.policy_path}")
-    return 0
-
-
-def summarize(run: Run) -> dict[str, Any]:
-    """Return the last metrics and the last evaluation of a run."""
-    metrics = run.metrics()
-    judged = [record for record in metrics if "return" in record]
-    last = judged[-1] if judged else {}
-    keys = ("return", "return_std", "score", "score_std")
-    timing = run.lines("timing.jsonl")
-    policy = [line for line in timing if line.get("stage") == "policy"]
-    speeds = [line["updates_per_second"] for line in policy if "updates_per_second" in line]
-    return {
-        "run": str(run.path),
-        "policy": str(run.policy_path),
-        "epoch": metrics[-1]["epoch"] if metrics else 0,
-        "evaluated_epoch": last.get("epoch"),
-        **{key: last.get(key) for key in keys},
-        "updates_per_second": float(np.median(speeds)) if speeds else None,
-        "compile_seconds": sum(line.get("compile_seconds", 0.0) for line in timing),
-    }
-
-
-def commands(arguments: list[str]) -> dict[str, Callable[..., int]]:
-    """One command an algorithm; a preset among the arguments changes the defaults it shows."""
-    defaults = {name: algorithm() for name, algorithm in ALGORITHMS.items()}
-    wanted = "".join(arguments[1:2])
-    preset_name = _choice("--preset", PresetName, arguments) or "default"
-    has_preset = wanted in ALGORITHMS and preset_name != "default"
-    data = _data_among(arguments[2:], wanted) if has_preset else ""
-    if data:  # Without data the parser asks for it, or shows help.
-        estimate, algorithm = _choice("--estimate", Kind, arguments), ALGORITHMS[wanted]
-        defaults[wanted] = find_preset(preset_name, algorithm, data, estimate=estimate)
-    return {f"train {name}": _command(name, default, data) for name, default in defaults.items()}
-
-
-def _choice(option: str, choices: Any, arguments: list[str]) -> Any:
-    """An option's value, which defaults depend on; None if it is not given, or is no choice."""
-    given = None
-    for argument, following in pairwise([*arguments, ""]):
-        name, equals, value = argument.partition("=")
-        if name == option:
-            given = value if equals else following
-    return given if given in get_args(choices) else None  # The parser says what is wrong.
-
-
-def _data_among(arguments: list[str], name: str) -> str:
-    """The argument that is no option, nor an option's value; presets depend on it.
-
-    Some options take several values, so one that names a task of the paper goes first.
+    Args:
+        data: A path to an HDF5 or NPZ file with one column of states and one of actions.
+        out: Folder of the run; by default runs/tabular-DATA.
+        json: Print a JSON summary.
     """
-    flags, before, found = {"--json", *_flags(ALGORITHMS[name]())}, "", []
-    for argument in arguments:
-        is_value = before.startswith("--") and "=" not in before and before not in flags
-        if not (is_value or argument.startswith("-") or argument.replace(".", "").isdigit()):
-            found.append(argument)
-        before = argument
-    return next((each for each in found if task_name(each, PAPER)), "".join(found[:1]))
-
-
-def _flags(config: Any, prefix: str = "") -> list[str]:
-    """Options of a config, and of those within it, that take no value."""
-    found = []
-    for field in fields(config):
-        value, name = getattr(config, field.name), field.name.replace("_", "-")
-        if is_dataclass(value):
-            found += _flags(value, f"{prefix}{name}.")
-        elif isinstance(value, bool):
-            found += [f"--{prefix}{name}", f"--{prefix}no-{name}"]
-    return found
+    run = train_tabular(load(data), config=config, assume=assume, out=out, source=locate(data))
+    (record,) = run.records()
+    if json:
+        (line,) = run.lines(run.metrics_path.name)
+        print_json({"run": str(run.path), "policy": str(run.policy_path), **line})
+        return 0
+    print_pairs(
+        {
+            "pairs seen": f"{record.pairs_seen:,} of {record.pairs_live:,}",
+            "value in the model": f"{record.value_model:.4f} (an estimate, not a bound)",
+            "value penalised": f"{record.value_penalized:.4f}",
+            "behaviour in the model": f"{record.value_behaviour:.4f}",
+            "true value": f"at least {record.certified:.4f} with {record.confidence:.0%} certainty",
+            "behaviour's true value": f"at least {record.certified_behaviour:.4f}",
+            "run": run.path,
+        }
+    )
+    if (record.certified or 0) <= (record.least_value or 0) + 1e-9:
+        print(
+            "This certificate says nothing: no value can be lower. More data helps, and so does "
+            "what you know: --successors, --value-range, --rewards, --sampling."
+        )
+    return 0

@@ -23,10 +23,10 @@ from countmorl.buffer import RingBuffer
 from countmorl.configs import at_least, check_types
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
-from countmorl.envs.simulators import evaluate, make_env, record
+from countmorl.envs.simulators import make_env, record
 from countmorl.envs.tasks import Task
-from countmorl.fitting import AbstractStage
-from countmorl.runs.folder import Run
+from countmorl.evaluation.simulate import Simulation
+from countmorl.fitting import AbstractFit
 from countmorl.runtime.policy import Policy
 from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
@@ -72,7 +72,7 @@ class OnlineState(eqx.Module):
     truncated: Bool[Array, " rows"]
 
 
-class OnlineStage(AbstractStage[OnlineState, OnlineState]):
+class OnlineFit(AbstractFit[OnlineState, OnlineState]):
     """Trains until the policy is good enough; its state is the replay dataset."""
 
     stream = 10
@@ -102,7 +102,7 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
 
     def _live(self, agent: SAC, first: int) -> tuple[Transition, jax.Array]:
         rng = np.random.default_rng([self.seed, first])
-        policy = self.policy(agent)
+        policy = self.agents_policy(agent)
         random = first < self.config.random_steps
 
         def act(obs: np.ndarray) -> np.ndarray:
@@ -121,15 +121,12 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
 
     def judge(self, state: OnlineState, epoch: int) -> dict[str, Any]:
         """Score the stochastic policy, which is the one that makes the data."""
-        policy, rng = self.policy(state.agent), np.random.default_rng([self.seed, epoch, 1])
-        result = evaluate(
-            lambda obs: policy.act(obs, rng=rng),
-            self.task,
-            episodes=self.config.episodes,
-            seed=self.seed * 1_000_003 + epoch,
-        ).as_dict()
-        self._last = result["return"]
-        return {k: result[k] for k in ("return", "return_std", "score") if result[k] is not None}
+        policy, rng = self.policy(state), np.random.default_rng([self.seed, epoch, 1])
+        play = Simulation(task=self.task, episodes=self.config.episodes)
+        seed = self.seed * 1_000_003 + epoch
+        judged = play(lambda obs: policy.act(obs, rng=rng), seed=seed)
+        self._last = judged.value
+        return {k: v for k, v in judged.facts.items() if k in ("return", "return_std", "score")}
 
     def finished(self, state: OnlineState) -> bool:
         """Stop when the policy is good enough."""
@@ -137,17 +134,14 @@ class OnlineStage(AbstractStage[OnlineState, OnlineState]):
 
     _last = float("-inf")
 
-    def policy(self, agent: SAC) -> Policy:
+    def policy(self, state: OnlineState) -> Policy:
         """The policy as it is now."""
-        network: dict[str, Any] = jax.tree.map(
-            lambda leaf: np.asarray(leaf) if eqx.is_array(leaf) else leaf, agent.network()
-        )
-        info = {"algorithm": "online sac", "task": self.task.env_id, "dataset": None}
-        return Policy(**network, action_low=self.space.low, action_high=self.space.high, info=info)
+        return self.agents_policy(state.agent)
 
-    def save(self, state: OnlineState, run: Run) -> None:
-        """Write the policy so far."""
-        self.policy(state.agent).save(run.policy_path)
+    def agents_policy(self, agent: SAC) -> Policy:
+        """An agent's policy, for this task's actions."""
+        info = {"algorithm": "online sac", "task": self.task.env_id, "dataset": None}
+        return agent.policy(self.space, info)
 
     def result(self, state: OnlineState) -> OnlineState:
         """Everything: the replay is what was wanted."""

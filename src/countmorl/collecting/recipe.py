@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from countmorl.collecting.collect import collect
-from countmorl.collecting.online import OnlineConfig, OnlineStage
+from countmorl.collecting.online import OnlineConfig, OnlineFit
+from countmorl.configs import to_json
 from countmorl.data.dataset import Dataset, concatenate
 from countmorl.data.readers.hdf5 import write_hdf5
 from countmorl.envs.tasks import Task
 from countmorl.errors import ConfigError
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import CONFIG, Run
+from countmorl.runs.manifest import Manifest
+from countmorl.runs.options import RunOptions
 from countmorl.runtime.policy import Policy
 from countmorl.training.stages import Stages
 
-Recipe = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
+RecipeName = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
 DEFAULTS = {"medium": 0.4, "expert": 1.0}
 
 
@@ -38,7 +41,7 @@ def threshold(task: Task, share: float | None, level: str) -> float:
 
 def make_recipe(
     task: Task,
-    recipe: Recipe,
+    recipe: RecipeName,
     out: Path,
     *,
     rows: int,
@@ -54,16 +57,17 @@ def make_recipe(
     """
     name = f"{task.name.replace('/', '-').lower()}-{recipe}"
     path = out / f"{name}.hdf5"
-    run = _open_or_create(out, task, recipe, rows, seed, goals)
+    settings = RecipeSettings(env_id=task.env_id, recipe=recipe, rows=rows, **goals)
+    run = _open_or_create(out, settings, seed)
     if path.exists():
         return path
     stages = Stages(run, seed, save_every=10, quiet=quiet)
 
     def trained(level: str, share: float | None) -> tuple[Policy, Dataset]:
         config = OnlineConfig(until=threshold(task, share, level), max_epochs=max_epochs)
-        stage = OnlineStage(task, config, seed, name=f"online-{level}")
+        stage = OnlineFit(task, config, seed, name=f"online-{level}")
         state = stages.do(stage)
-        policy = stage.policy(state.agent)
+        policy = stage.policy(state)
         policy.save(out / f"{level}-policy.safetensors")
         return policy, stage.replay(state, name)
 
@@ -87,14 +91,26 @@ def make_recipe(
     return path
 
 
-def _open_or_create(out: Path, task: Task, *settings: object) -> Run:
-    wanted = {"recipe": [task.env_id, *settings], "versions": {"countmorl": version("countmorl")}}
-    if not (out / "config.json").exists():
-        return Run.create(out, wanted)
+@dataclass(frozen=True, kw_only=True)
+class RecipeSettings:
+    """Everything that data by a recipe depend on."""
+
+    env_id: str
+    recipe: RecipeName
+    rows: int
+    until: float | None
+    until_expert: float | None
+
+
+def _open_or_create(out: Path, settings: RecipeSettings, seed: int) -> Run:
+    wanted, options = to_json(settings), RunOptions(seed=seed)
+    if not (out / CONFIG).exists():
+        return Run.create(out, Manifest(algorithm="recipe", config=wanted, options=options))
     run = Run.open(out)
-    if run.config.get("recipe") != wanted["recipe"]:
+    manifest = run.manifest
+    if (manifest.config, manifest.options.seed) != (wanted, seed):
         raise ConfigError(
-            f"{out} holds another recipe ({run.config.get('recipe')}). Choose another folder, or "
-            "repeat the same command to go on with it."
+            f"{out} holds other data ({manifest.algorithm}: {manifest.config}). Choose another "
+            "folder, or repeat the same command to go on with it."
         )
     return run

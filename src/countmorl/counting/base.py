@@ -1,16 +1,104 @@
 """The seam of counting: anything that counts state-action pairs for a set of members."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Float, Int
+
+from countmorl import trees
+from countmorl.configs import at_least, check_types, positive
+from countmorl.counting.table import MAX_BITS, CountTable
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.fit import ModelRows
+from countmorl.errors import ConfigError
+from countmorl.files import Arrays
+from countmorl.fitting import Do
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodesConfig:
+    """The codes and how their encoders are fitted."""
+
+    bits: int | Literal["auto"] = "auto"
+    """Length of the code (d), 1 to 128. auto: the length at which about 7 rows share a code (5 to
+    10 worked best in the paper), or a longer one where those would fill about a sixteenth of all
+    codes."""
+    fit_epochs: int = 6
+    """Epochs of encoder updates."""
+    fit_updates: int = 1000
+    """Encoder updates in one epoch."""
+    fit_batch: int = 256
+    """Rows of one encoder update."""
+    fit_rate: float = 1e-3
+    """Step size of Adam for the encoders."""
+    fit_noise: float = 0.0
+    """Deviation of normal noise on the bottleneck before its sigmoid, while fitting. It drives the
+    bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
+            raise ConfigError(f"`bits` must be auto or from 1 to {MAX_BITS}, got {self.bits}.")
+        at_least(self, fit_epochs=1, fit_updates=1, fit_batch=1, fit_noise=0)
+        positive(self, "fit_rate")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counting:
+    """What a counter is fitted on, and with."""
+
+    ensemble: Ensemble
+    rows: ModelRows
+    """The model's rows. Training rows are counted, hold-out rows never."""
+    config: CodesConfig
+    seed: int
+    do: Do
+    """Carries out a fit: in memory, or as a stage of a run."""
+    say: Callable[[str], None]
+    """Tells the user something about the data."""
 
 
 class AbstractCounter(eqx.Module):
-    """Counts of pairs, one row a member (or a single row where there is one opinion)."""
+    """Counts of pairs, one row per member (or a single row where there is one opinion)."""
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, job: Counting) -> Self:
+        """Count the model's training rows, after learning whatever that takes."""
 
     @abstractmethod
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
         """Count pairs, given as standardised inputs and as the elites' hidden layers."""
+
+    @property
+    def rows_per_code(self) -> float | None:
+        """Rows that share a code, the middle of the members; None where there are no codes."""
+        return None
+
+    def to_arrays(self) -> Arrays:
+        """Name every array, for a file."""
+        return trees.to_arrays(self)
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Bring back what `to_arrays` has named; `trees.nest` takes the names apart."""
+
+
+class AbstractTableCounter(AbstractCounter):
+    """A counter that looks codes up in tables, one per member."""
+
+    tables: eqx.AbstractVar[tuple[CountTable, ...]]
+
+    @property
+    def rows_per_code(self) -> float:
+        """Rows that share a code, the middle of the members."""
+        return float(np.median([float(t.counts.sum()) / len(t) for t in self.tables]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -15,6 +13,7 @@ from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.runs.calibration import Bin, Calibration, SwappedActions
 from countmorl.scaling import Standardizer
 
 BINS = 8
@@ -40,7 +39,7 @@ def calibrate(
     alpha: float,
     *,
     actions: int,
-) -> dict[str, Any]:
+) -> Calibration:
     """Compare held-out error with the estimated count, in bins and by rank correlation.
 
     The error of a row is the elites' root mean squared error, each target scaled by its
@@ -53,16 +52,23 @@ def calibrate(
     swapped = jnp.concatenate([x[:, :-actions], jnp.roll(x[:, -actions:], len(x) // 2, 0)], axis=1)
     _, others = _errors(ensemble, counter, swapped, y, scale)
     count, other = (np.asarray(CountEstimate.of(c).count(kind, alpha)) for c in (counts, others))
-    return compare(count, np.asarray(error)) | {"swapped_actions": told_apart(count, other)}
+    swapped = told_apart(count, other)
+    return compare(count, np.asarray(error), swapped, rows_per_code=counter.rows_per_code)
 
 
-def told_apart(count: np.ndarray, other: np.ndarray) -> dict[str, float]:
-    """The others' median count, and how often a logged pair counts more (a half: no better)."""
+def told_apart(count: np.ndarray, other: np.ndarray) -> SwappedActions:
+    """Compare the counts of logged pairs with those of others."""
     wins = mannwhitneyu(count, other).statistic / (len(count) * len(other))
-    return {"median_count": float(np.median(other)), "told_apart": float(wins)}
+    return SwappedActions(median_count=float(np.median(other)), told_apart=float(wins))
 
 
-def compare(count: np.ndarray, error: np.ndarray) -> dict[str, Any]:
+def compare(
+    count: np.ndarray,
+    error: np.ndarray,
+    swapped: SwappedActions,
+    *,
+    rows_per_code: float | None = None,
+) -> Calibration:
     """Bin errors by count and correlate their ranks."""
     varied = count.min() < count.max()
     result = spearmanr(count, error) if varied else None
@@ -71,25 +77,27 @@ def compare(count: np.ndarray, error: np.ndarray) -> dict[str, Any]:
     works = correlation < 0 and chance < LEVEL
     edges = np.unique(np.quantile(count, np.linspace(0, 1, BINS + 1)))
     place = np.clip(np.searchsorted(edges, count, side="right") - 1, 0, max(0, len(edges) - 2))
-    bins = [
-        {
-            "count": float(count[place == b].mean()),
-            "error": float(error[place == b].mean()),
-            "error_se": float(error[place == b].std() / np.sqrt((place == b).sum())),
-            "rows": int((place == b).sum()),
-        }
+    bins = tuple(
+        Bin(
+            count=float(count[place == b].mean()),
+            error=float(error[place == b].mean()),
+            error_se=float(error[place == b].std() / np.sqrt((place == b).sum())),
+            rows=int((place == b).sum()),
+        )
         for b in range(max(1, len(edges) - 1))
         if (place == b).any()
-    ]
-    return {
-        "rank_correlation": correlation,
-        "p_value": chance,
-        "rows": len(count),
-        "median_count": float(np.median(count)),
-        "predicts_error": works,
-        "verdict": _verdict(works, correlation, varied),
-        "bins": bins,
-    }
+    )
+    return Calibration(
+        rank_correlation=correlation,
+        p_value=chance,
+        rows=len(count),
+        median_count=float(np.median(count)),
+        rows_per_code=rows_per_code,
+        predicts_error=bool(works),
+        verdict=_verdict(works, correlation, varied),
+        bins=bins,
+        swapped_actions=swapped,
+    )
 
 
 def _verdict(works: bool, correlation: float, varied: bool) -> str:

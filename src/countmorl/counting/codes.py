@@ -1,5 +1,7 @@
 """Binary codes of state-action pairs: an autoencoder on a member's hidden layer, rounded."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -20,24 +22,34 @@ def encoder_sizes(bits: int, inputs: int, outputs: int) -> tuple[tuple[int, ...]
 class Autoencoder(eqx.Module):
     """Reconstructs a standardised (obs, action) from a hidden layer, through d sigmoid units."""
 
-    features: Standardizer
+    standardizer: Standardizer
+    """What the hidden layer is scaled by."""
     encoder: MLP
     decoder: MLP
 
     @classmethod
-    def make(cls, features: Standardizer, bits: int, inputs: int, outputs: int, *, key: Key):
-        """Start with random weights; `features` scales the hidden layer."""
+    def make(cls, standardizer: Standardizer, bits: int, inputs: int, outputs: int, *, key: Key):
+        """Start with random weights; `standardizer` scales the hidden layer."""
         encoder_key, decoder_key = jax.random.split(key)
         before, after = encoder_sizes(bits, inputs, outputs)
         return cls(
-            features,
+            standardizer,
             MLP.make(before, activation="swish", key=encoder_key),
             MLP.make(after, activation="swish", key=decoder_key),
         )
 
+    @classmethod
+    def from_arrays(cls, saved: dict[str, Any]) -> "Autoencoder":
+        """Bring autoencoders back from their nested arrays."""
+        nets = (
+            MLP(tuple(saved[part]["weights"]), tuple(saved[part]["biases"]), "swish")
+            for part in ("encoder", "decoder")
+        )
+        return cls(Standardizer(**saved["standardizer"]), *nets)
+
     def logits(self, hidden: Float[Array, "*batch hidden"]) -> Float[Array, "*batch bits"]:
         """The bottleneck before its sigmoid."""
-        return self.encoder(self.features(hidden))
+        return self.encoder(self.standardizer(hidden))
 
     def bits(self, hidden: Float[Array, "*batch hidden"]) -> Bool[Array, "*batch bits"]:
         """The bottleneck rounded: sigmoid(z) rounds to one where z > 0."""

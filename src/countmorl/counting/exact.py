@@ -5,27 +5,34 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
-from countmorl.counting.base import AbstractCounter
+from countmorl import trees
+from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.table import CountTable
+from countmorl.files import Arrays
 
 LEAST, MOST = 2.0**-20, 2.0**-12
 
 
-class ExactCounter(AbstractCounter):
+class ExactCounter(AbstractTableCounter):
     """Two pairs are the same if every number is; a code holds the place of each among its column's.
 
     Numbers are compared with some slack, a quarter of the least gap between two of a column:
     the same pair is standardised in differently compiled programs, whose last bits differ.
     """
 
-    table: CountTable
+    tables: tuple[CountTable, ...]
     values: Float[Array, "inputs distinct"]
     """Distinct numbers of each column, in order, filled up with infinities."""
     slack: Float[Array, " inputs"]
 
     @classmethod
-    def fit(cls, x: Float[Array, "rows inputs"]) -> "ExactCounter":
-        """Count the rows."""
+    def fit(cls, job: Counting) -> "ExactCounter":
+        """Count the rows as they are; nothing is learned."""
+        return cls.of(job.rows.x)
+
+    @classmethod
+    def of(cls, x: Float[Array, "rows inputs"]) -> "ExactCounter":
+        """Count rows of standardised pairs."""
         columns = [np.unique(column) for column in np.asarray(x).T]
         values = np.full((len(columns), max(map(len, columns))), np.inf, np.float32)
         for row, column in zip(values, columns, strict=True):
@@ -33,13 +40,21 @@ class ExactCounter(AbstractCounter):
         gaps = [np.diff(column).min() if len(column) > 1 else 1.0 for column in columns]
         slack = np.clip(np.array(gaps, np.float32) / 4, LEAST, MOST)
         parts = jnp.asarray(values), jnp.asarray(slack)
-        return cls(CountTable.of(np.asarray(_places(*parts, x))), *parts)
+        table = CountTable.of(np.asarray(_places(*parts, x)))
+        return cls((table,), *parts)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "ExactCounter":
+        """Bring back a counter that was saved."""
+        saved = trees.nest(arrays)
+        tables = tuple(map(CountTable.from_arrays, saved["tables"]))
+        return cls(tables, saved["values"], saved["slack"])
 
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
         """Look up; there is one opinion."""
-        return self.table.lookup(_places(self.values, self.slack, x))[None]
+        return self.tables[0].lookup(_places(self.values, self.slack, x))[None]
 
 
 @jax.jit

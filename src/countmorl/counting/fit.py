@@ -1,7 +1,7 @@
 """Fitting encoders on the elites' frozen features, and judging the codes they give."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,48 +9,34 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from countmorl import trees
-from countmorl.configs import at_least, check_types, positive
+from countmorl.counting.base import CodesConfig
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.table import MAX_BITS, CountTable, pack
+from countmorl.counting.table import CountTable, pack
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.errors import ConfigError
+from countmorl.dynamics.fit import ModelRows
+from countmorl.fitting import AbstractFit
 from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics
 
 SAMPLE = 20_000
 """Rows that tell the scale of the features."""
-CounterName = Literal["codes", "simhash", "exact"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CodesConfig:
-    """The codes and how their encoders are fitted."""
+class CodeFacts:
+    """What fitted codes are like, one number per elite, and what a held-out pair counts."""
 
-    bits: int | Literal["auto"] = "auto"
-    """Length of the code (d), 1 to 128. auto: the length at which about 7 rows share a code (5 to
-    10 worked best in the paper), or a longer one where those would fill about a sixteenth of all
-    codes."""
-    fit_epochs: int = 6
-    """Epochs of encoder updates."""
-    fit_updates: int = 1000
-    """Encoder updates in one epoch."""
-    fit_batch: int = 256
-    """Rows of one encoder update."""
-    fit_rate: float = 1e-3
-    """Step size of Adam for the encoders."""
-    fit_noise: float = 0.0
-    """Deviation of normal noise on the bottleneck before its sigmoid, while fitting. It drives the
-    bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
-            raise ConfigError(f"`bits` must be auto or from 1 to {MAX_BITS}, got {self.bits}.")
-        at_least(self, fit_epochs=1, fit_updates=1, fit_batch=1, fit_noise=0)
-        positive(self, "fit_rate")
+    codes: list[int]
+    """Codes in use."""
+    samples_per_code: list[float]
+    """Rows that share a code, on average."""
+    bit_entropy: list[float]
+    """Mean entropy of a bit (1 is best)."""
+    typical_count: float
+    """The median, over held-out rows, of the members' mean count."""
 
 
 class CodesState(eqx.Module):
@@ -76,18 +62,53 @@ def _scales(ensemble: Ensemble, sample: Float[Array, "rows inputs"]) -> Standard
     return Standardizer(hidden.mean(axis=1), jnp.where(std < 1e-6, 1.0, std))
 
 
-def start(
-    scales: Standardizer, inputs: int, bits: int, config: CodesConfig, *, key: Key
-) -> CodesState:
-    """Random encoders, one an elite; `scales` are the elites' `feature_scales`."""
-    elites, width = scales.mean.shape
+class CodesFit(AbstractFit[CodesState, Autoencoder]):
+    """Fits the elites' encoders for one code length."""
 
-    def make(scale: Standardizer, member_key: Key) -> Autoencoder:
-        return Autoencoder.make(scale, bits, width, inputs, key=member_key)
+    def __init__(
+        self, ensemble: Ensemble, rows: ModelRows, config: CodesConfig, bits: int, attempt: int = 0
+    ) -> None:
+        self.ensemble, self.config, self.bits = ensemble, config, bits
+        self.x, self.held = rows.x, rows.holdout_x
+        self._counted: tuple[tuple[CountTable, ...], CodeFacts] | None = None
+        # Computed here: inside the compiled `init` the data would be constants that XLA folds.
+        self.standardizer = feature_scales(ensemble, rows.x)
+        self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
+        self.stream = 1000 * (attempt + 1) + bits
+        self.epochs, self.updates = config.fit_epochs, config.fit_updates
 
-    autoencoders = jax.vmap(make)(scales, jr.split(key, elites))
-    parts = (autoencoders.encoder, autoencoders.decoder)
-    return CodesState(autoencoders, optax.adam(config.fit_rate).init(parts))  # type: ignore[arg-type]
+    def init(self, *, key: Key) -> CodesState:
+        """Random encoders, one per elite."""
+        elites, width = self.standardizer.mean.shape
+        inputs = self.x.shape[1]
+
+        def make(standardizer: Standardizer, member_key: Key) -> Autoencoder:
+            return Autoencoder.make(standardizer, self.bits, width, inputs, key=member_key)
+
+        autoencoders = jax.vmap(make)(self.standardizer, jr.split(key, elites))
+        parts = (autoencoders.encoder, autoencoders.decoder)
+        return CodesState(autoencoders, optax.adam(self.config.fit_rate).init(parts))  # type: ignore[arg-type]
+
+    def epoch(self, state: CodesState, *, key: Key) -> tuple[CodesState, Metrics]:
+        """Encoder updates."""
+        return fit_epoch((self.ensemble, self.x, self.config), state, key)
+
+    def judge(self, state: CodesState, epoch: int) -> dict[str, Any]:
+        """At the end: what the codes are like."""
+        return asdict(self.counted(state.autoencoders)[1]) if epoch == self.epochs else {}
+
+    def result(self, state: CodesState) -> Autoencoder:
+        """The encoders."""
+        return state.autoencoders
+
+    def counted(self, autoencoders: Autoencoder) -> tuple[tuple[CountTable, ...], CodeFacts]:
+        """The tables that fitted encoders give, and what they are like; counted once."""
+        if self._counted is None:
+            words, ones = encode(self.ensemble, autoencoders, self.x)
+            tables = tuple(CountTable.of(member) for member in words)
+            held = code_counts(autoencoders, tables, self.ensemble.trunks(self.held))
+            self._counted = tables, describe(tables, ones, len(self.x), np.asarray(held))
+        return self._counted
 
 
 @eqx.filter_jit(donate="all-except-first")
@@ -97,7 +118,7 @@ def fit_epoch(
     """Updates of all encoders on shared random batches; the dynamics model is never changed."""
     ensemble, x, config = frozen
     optimizer = optax.adam(config.fit_rate)
-    scales = state.autoencoders.features
+    scales = state.autoencoders.standardizer
 
     elites, bits = state.autoencoders.encoder.biases[-1].shape
 
@@ -154,15 +175,28 @@ def _ones(words: np.ndarray, bits: int) -> np.ndarray:
     )
 
 
-def quality(tables: list[CountTable], ones: np.ndarray, rows: int) -> dict[str, list[float]]:
-    """Per elite: codes used, rows per code, and the mean entropy of a bit (1 is best)."""
+def code_counts(
+    autoencoders: Autoencoder,
+    tables: tuple[CountTable, ...],
+    hidden: Float[Array, "elites batch hidden"],
+) -> Int[Array, "elites batch"]:
+    """Round, pack, look up."""
+    words = pack(jax.vmap(Autoencoder.bits)(autoencoders, hidden))
+    return jnp.stack([table.lookup(w) for table, w in zip(tables, words, strict=True)])
+
+
+def describe(
+    tables: tuple[CountTable, ...], ones: np.ndarray, rows: int, held: np.ndarray
+) -> CodeFacts:
+    """Sum up the codes of so many rows; `held` are the counts of held-out pairs."""
     p = np.clip(ones, 1e-12, 1 - 1e-12)
     entropy = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
-    return {
-        "codes": [len(table) for table in tables],
-        "samples_per_code": [rows / len(table) for table in tables],
-        "bit_entropy": entropy.mean(axis=1).tolist(),
-    }
+    return CodeFacts(
+        codes=[len(table) for table in tables],
+        samples_per_code=[rows / len(table) for table in tables],
+        bit_entropy=entropy.mean(axis=1).tolist(),
+        typical_count=float(np.median(held.mean(axis=0))),
+    )
 
 
 def collapsed(samples_per_code: list[float], rows: int) -> list[int]:

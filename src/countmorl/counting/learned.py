@@ -1,19 +1,46 @@
 """Counts by learned codes: each elite's encoder and its table."""
 
-import jax
-import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
-from countmorl.counting.base import AbstractCounter
+from countmorl import trees
+from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.table import CountTable, pack
+from countmorl.counting.fit import CodeFacts, CodesFit, code_counts, collapsed
+from countmorl.counting.search import search_length
+from countmorl.counting.table import CountTable
+from countmorl.errors import RunError
+from countmorl.files import Arrays
+
+SENSIBLE = (2.0, 50.0)
+"""Rows per code between which counts can tell pairs apart."""
+TRIES = 3
 
 
-class CodeCounter(AbstractCounter):
-    """One code and one table an elite; how far they disagree is the counts' uncertainty."""
+class CodeCounter(AbstractTableCounter):
+    """One code and one table per elite; how far they disagree is the counts' uncertainty."""
 
     autoencoders: Autoencoder
     tables: tuple[CountTable, ...]
+
+    @classmethod
+    def fit(cls, job: Counting) -> "CodeCounter":
+        """Fit encoders of the given length, or search for one; count the model's rows."""
+        bits = job.config.bits
+        if bits == "auto":
+            counter, facts = search_length(lambda length: fitted(job, length), job.say)
+        else:
+            counter, facts = fitted(job, bits)
+        tell_quality(job, counter.bits, facts)
+        return counter
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "CodeCounter":
+        """Bring back a counter that was saved."""
+        saved = trees.nest(arrays)
+        tables = tuple(map(CountTable.from_arrays, saved["tables"]))
+        autoencoders = Autoencoder.from_arrays(saved["autoencoders"])
+        return cls(autoencoders=autoencoders, tables=tables)
 
     @property
     def bits(self) -> int:
@@ -23,11 +50,47 @@ class CodeCounter(AbstractCounter):
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
-        """Round, pack, look up."""
-        words = pack(jax.vmap(Autoencoder.bits)(self.autoencoders, hidden))
-        return jnp.stack([table.lookup(w) for table, w in zip(self.tables, words, strict=True)])
+        """Count by every elite's code."""
+        return code_counts(self.autoencoders, self.tables, hidden)
 
     def merge(self, other: "CodeCounter") -> "CodeCounter":
         """Add up the tables of two datasets that were coded by the same encoders."""
         tables = tuple(a.merge(b) for a, b in zip(self.tables, other.tables, strict=True))
-        return CodeCounter(self.autoencoders, tables)
+        return CodeCounter(autoencoders=self.autoencoders, tables=tables)
+
+
+def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:
+    """Fit encoders of one length; one that collapses is fitted again, never used in silence."""
+    bad: list[int] = []
+    for attempt in range(TRIES):
+        fit = CodesFit(job.ensemble, job.rows, job.config, bits, attempt)
+        autoencoders = job.do(fit)
+        tables, facts = fit.counted(autoencoders)
+        bad = collapsed(facts.samples_per_code, len(job.rows.x))
+        if not bad:
+            return CodeCounter(autoencoders=autoencoders, tables=tables), facts
+        job.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
+    raise RunError(
+        f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "
+        "their counts mean nothing. Try another --codes.bits, or more --codes.fit-epochs."
+    )
+
+
+def tell_quality(job: Counting, bits: int, facts: CodeFacts) -> None:
+    """Say how many rows share a code, and aloud where that makes counts useless."""
+    each = np.median(facts.samples_per_code)
+    job.say(
+        f"codes of {bits} bits: {each:.1f} rows per code, and a typical held-out pair "
+        f"counts {facts.typical_count:.1f}"
+    )
+    if not SENSIBLE[0] <= each <= SENSIBLE[1]:
+        why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
+        advice = (
+            "The search found no better length"
+            if job.config.bits == "auto"
+            else "--codes.bits auto searches for a length"
+        )
+        job.say(
+            f"warning: {each:.1f} rows per code are outside {SENSIBLE[0]:g} to {SENSIBLE[1]:g}: "
+            f"{why}, so the penalty says little. {advice}."
+        )

@@ -23,7 +23,7 @@ class CountTable(eqx.Module):
 
     words: UInt32[Array, "codes words"]
     counts: Int[Array, " codes"]
-    starts: Int[Array, " buckets+1"]
+    starts: Int[Array, " edges"]
     probes: int = eqx.field(static=True)
     """Entries of the fullest bucket: what a query looks at, at the most."""
 
@@ -50,6 +50,12 @@ class CountTable(eqx.Module):
             jnp.asarray(starts),
             int(sizes.max(initial=0)),
         )
+
+    @classmethod
+    def from_arrays(cls, saved: dict[str, Array]) -> CountTable:
+        """Bring a table back from its three arrays."""
+        probes = int(np.diff(np.asarray(saved["starts"])).max(initial=0))
+        return cls(saved["words"], saved["counts"], saved["starts"], probes)
 
     def merge(self, other: CountTable) -> CountTable:
         """Add the counts of two tables: the table of both datasets together."""

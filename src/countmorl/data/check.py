@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from countmorl.data.dataset import Dataset
-from countmorl.data.fields import SLACK, Fields, breaks, not_finite
-from countmorl.data.readers.npz import read_mapping
+from countmorl.data.fields import Fields, breaks, not_finite
+from countmorl.data.readers.mapping import read_mapping
 from countmorl.data.sources import Source, read
+from countmorl.spaces import ActionSpace
 
 SHOWN = 5
 ABSURD = 1e6
@@ -70,9 +71,8 @@ def _bounds(fields: Fields) -> Iterator[Finding]:
         high = -low
     if low is None or high is None:
         return
-    slack = SLACK * (high - low)
-    outside = (fields.action < low - slack) | (fields.action > high + slack)
-    rows = np.flatnonzero(outside.any(axis=1))
+    space = ActionSpace(low=low, high=high)
+    slack, rows = space.slack, np.flatnonzero(space.outside(fields.action))
     if len(rows):
         text = f"actions outside their bounds {low.tolist()} to {high.tolist()}"
         yield _rows("error", "action-bounds", rows, text)

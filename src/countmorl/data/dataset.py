@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,9 +13,11 @@ from countmorl.data.fields import Fields
 from countmorl.envs.tasks import Task, mean_and_spread
 from countmorl.errors import DataError
 from countmorl.files import digest
+from countmorl.spaces import ActionSpace
 from countmorl.types import Transition
 
-Rows = Literal["all", "critic", "model"]
+RowKind = Literal["all", "critic", "model"]
+COLUMNS = ("obs", "action", "reward", "next_obs", "terminated", "truncated", "next_known")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,10 +39,8 @@ class Dataset:
     """False where the log holds no next observation; such rows never train a model."""
     episode_ends: np.ndarray
     """Index of each episode's last row; the last episode may be unfinished."""
-    action_low: np.ndarray
-    action_high: np.ndarray
-    discrete: bool = False
-    """Actions are numbers 0 to `action_dim` - 1; `action` holds them as one-hot vectors."""
+    space: ActionSpace
+    """Bounds of the actions; where they are discrete, `action` holds one-hot vectors."""
     name: str
     task: Task | None = None
 
@@ -49,7 +49,6 @@ class Dataset:
         """Check raw fields and make a dataset of them; a `DataError` says what is wrong."""
         raw.check_finite()
         next_obs, known = raw.next_or_shifted()
-        low, high = raw.action_bounds()
         return cls(
             obs=raw.obs,
             action=raw.action,
@@ -59,9 +58,7 @@ class Dataset:
             truncated=raw.truncated,
             next_known=known,
             episode_ends=raw.episode_ends,
-            action_low=low,
-            action_high=high,
-            discrete=raw.discrete,
+            space=raw.action_space(),
             name=raw.name,
             task=raw.task,
         )
@@ -86,19 +83,28 @@ class Dataset:
         return self.action.shape[1]
 
     @property
+    def discrete(self) -> bool:
+        """Whether actions are numbers 0 to `action_dim` - 1."""
+        return self.space.discrete
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """Every array with one entry a row, by name."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Every array by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        bounds = {"action_low": self.space.low, "action_high": self.space.high}
+        return self.columns | {"episode_ends": self.episode_ends} | bounds
 
     @property
     def stored(self) -> dict[str, np.ndarray]:
         """Every array as files hold it: a discrete action is its number."""
         if not self.discrete:
             return self.arrays
-        arrays = {k: v for k, v in self.arrays.items() if not k.startswith("action_")}
-        count = np.array(self.action_dim)
-        return arrays | {"action": self.action.argmax(axis=1), "action_count": count}
+        arrays = self.columns | {"episode_ends": self.episode_ends}
+        return arrays | {"action": self.space.actions(self.action)} | self.space.fields
 
     @cached_property
     def hash(self) -> str:
@@ -126,11 +132,10 @@ class Dataset:
         ends = self.episode_ends[self.episode_ends < rows]
         if not len(ends) or ends[-1] != rows - 1:
             ends = np.append(ends, rows - 1)
-        bounds = ("episode_ends", "action_low", "action_high")
-        cut = {k: v[:rows] for k, v in self.arrays.items() if k not in bounds}
+        cut = {name: column[:rows] for name, column in self.columns.items()}
         return replace(self, episode_ends=ends, name=f"{self.name}[:{rows}]", **cut)
 
-    def transitions(self, rows: Rows = "all") -> Transition:
+    def transitions(self, rows: RowKind = "all") -> Transition:
         """Return steps with actions scaled to [-1, 1], for whom they are good.
 
         `all` for imitation; `critic` where the next observation is known or not needed because
@@ -146,18 +151,10 @@ class Dataset:
                 f"'{self.name}' has no row whose next observation is known, so nothing but "
                 "imitation can learn from it."
             )
-        step = Transition(self.obs, self.scaled_action, self.reward, self.next_obs, self.terminated)
+        step = Transition(
+            self.obs, self.space.scaled(self.action), self.reward, self.next_obs, self.terminated
+        )
         return step if keep.all() else Transition(*(field[keep] for field in step))
-
-    @property
-    def scaled_action(self) -> np.ndarray:
-        """Actions mapped from their bounds to [-1, 1]."""
-        scaled = self.action
-        if (self.action_low != -1).any() or (self.action_high != 1).any():
-            span = self.action_high - self.action_low
-            scaled = (2 * (self.action - self.action_low) / span - 1).astype(np.float32)
-        inside = -1 <= scaled.min() and scaled.max() <= 1
-        return scaled if inside else np.clip(scaled, -1, 1)
 
     @cached_property
     def returns(self) -> np.ndarray:
@@ -205,8 +202,8 @@ class Dataset:
             "obs_range": _ranges(self.obs),
             "action_range": _ranges(self.action),
             "action_bounds": {
-                "low": self.action_low.tolist(),
-                "high": self.action_high.tolist(),
+                "low": self.space.low.tolist(),
+                "high": self.space.high.tolist(),
             },
             "reward_range": _ranges(self.reward[:, None]),
             "hash": self.hash,
@@ -233,11 +230,11 @@ def concatenate(parts: Mapping[str, Dataset], name: str) -> Dataset:
                 f"'{other_name}' has other sizes than '{first.name}'; cannot join them."
             )
     starts = np.cumsum([0, *(len(part) for part in datasets[:-1])])
-    columns = {
-        key: np.concatenate([part.arrays[key] for part in datasets])
-        for key in ("obs", "action", "reward", "next_obs", "terminated", "truncated", "next_known")
-    }
+    columns = {name: np.concatenate([part.columns[name] for part in datasets]) for name in COLUMNS}
     ends = np.concatenate([d.episode_ends + s for d, s in zip(datasets, starts, strict=True)])
-    low = np.minimum.reduce([part.action_low for part in datasets])
-    high = np.maximum.reduce([part.action_high for part in datasets])
-    return replace(first, name=name, episode_ends=ends, action_low=low, action_high=high, **columns)
+    space = replace(
+        first.space,
+        low=np.minimum.reduce([part.space.low for part in datasets]),
+        high=np.maximum.reduce([part.space.high for part in datasets]),
+    )
+    return replace(first, name=name, episode_ends=ends, space=space, **columns)

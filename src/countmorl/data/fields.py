@@ -13,6 +13,7 @@ from countmorl.data.actions import action_bound, action_count, one_hot_actions
 from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
+from countmorl.spaces import SLACK, ActionSpace
 
 ALIASES = {
     "obs": ("obs", "observations", "observation", "states"),
@@ -31,8 +32,6 @@ ALIASES = {
 
 REQUIRED = ("obs", "action", "reward")
 BLOCK = 100_000
-SLACK = 1e-3
-"""Share of the range by which an action may miss its bounds, as rounding does."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,27 +123,29 @@ class Fields:
         shifted[self.episode_ends] = self.obs[self.episode_ends]
         return shifted, known
 
-    def action_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+    def action_space(self) -> ActionSpace:
         """Bounds as given; else [-1, 1] if all actions fit, else the range of each column."""
-        if self.action_low is not None and self.action_high is not None:
-            self._check_bounds(self.action_low, self.action_high)
-            return self.action_low, self.action_high
+        low, high = self.action_low, self.action_high
+        if low is not None and high is not None:
+            space = ActionSpace(low=low, high=high, discrete=self.discrete)
+            self._check_bounds(space)
+            return space
         if np.abs([self.action.min(), self.action.max()]).max() <= 1 + SLACK:
             ones = np.ones(self.action.shape[1], np.float32)
-            return -ones, ones
+            return ActionSpace(low=-ones, high=ones)
         low, high = self.action.min(axis=0), self.action.max(axis=0)
-        return low, np.where(high > low, high, low + 1).astype(np.float32)
+        return ActionSpace(low=low, high=np.where(high > low, high, low + 1).astype(np.float32))
 
-    def _check_bounds(self, low: np.ndarray, high: np.ndarray) -> None:
-        if not (low < high).all():
-            raise DataError(f"Action bounds are empty: low {low.tolist()}, high {high.tolist()}.")
-        slack = SLACK * (high - low)
-        outside = ((self.action < low - slack) | (self.action > high + slack)).any(axis=1)
+    def _check_bounds(self, space: ActionSpace) -> None:
+        low, high = space.low.tolist(), space.high.tolist()
+        if not (space.low < space.high).all():
+            raise DataError(f"Action bounds are empty: low {low}, high {high}.")
+        outside = space.outside(self.action)
         if outside.any():
             raise DataError(
                 f"{outside.sum():,} actions of '{self.name}' lie outside their bounds, first in "
                 f"row {outside.argmax():,}: {self.action[outside.argmax()].tolist()} is not within "
-                f"{low.tolist()} and {high.tolist()}. Correct the bounds or the actions."
+                f"{low} and {high}. Correct the bounds or the actions."
             )
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Int
 
 from countmorl import trees
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.files import Arrays
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
@@ -20,9 +21,23 @@ class Ensemble(eqx.Module):
     """
 
     members: GaussianNet
-    inputs: Standardizer
+    standardizer: Standardizer
     elites: Int[Array, " elites"]
     holdout_error: Float[Array, " members"]
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "Ensemble":
+        """Bring back what `trees.to_arrays` has named."""
+        saved = trees.nest(arrays)
+        members = saved["members"]
+        nets = GaussianNet(
+            tuple(members["weights"]),
+            tuple(members["biases"]),
+            members["log_var_max"],
+            members["log_var_min"],
+        )
+        standardizer = Standardizer(**saved["standardizer"])
+        return cls(nets, standardizer, saved["elites"], saved["holdout_error"])
 
     @property
     def elite_members(self) -> GaussianNet:
@@ -32,13 +47,13 @@ class Ensemble(eqx.Module):
     def of_elites(self, elites: GaussianNet) -> "Ensemble":
         """An ensemble of these networks alone, in the elites' place and order."""
         error = self.holdout_error[self.elites]
-        return Ensemble(elites, self.inputs, jnp.arange(len(error)), error)
+        return Ensemble(elites, self.standardizer, jnp.arange(len(error)), error)
 
     def standardize(
         self, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
     ) -> Float[Array, "*batch inputs"]:
         """Join and scale an observation and an action."""
-        return self.inputs(jnp.concatenate([obs, action], axis=-1))
+        return self.standardizer(jnp.concatenate([obs, action], axis=-1))
 
     def trunks(self, x: Float[Array, "batch inputs"]) -> Float[Array, "elites batch hidden"]:
         """Second hidden layer of every elite."""

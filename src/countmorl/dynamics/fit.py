@@ -1,7 +1,8 @@
-"""Fitting the ensemble: bootstrap a member, early stopping, the best weights of each kept."""
+"""Fitting the ensemble: a bootstrap per member, early stopping, the best weights of each kept."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -16,9 +17,12 @@ from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.errors import ConfigError
+from countmorl.fitting import AbstractFit
 from countmorl.nets import CosineDecay
 from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +81,8 @@ class EnsembleConfig:
         return optax.adam(CosineDecay(rate, steps) if self.decay else rate)
 
 
-class Rows(eqx.Module):
-    """Training and hold-out rows on the device. Read only."""
+class ModelRows(eqx.Module):
+    """Training and hold-out rows on the device, inputs standardised. Read only."""
 
     x: Float[Array, "rows inputs"]
     y: Float[Array, "rows targets"]
@@ -115,7 +119,9 @@ class AbstractModelTerm(eqx.Module):
         return jax.lax.cond(step % self.every == 0, whole, nothing, members)
 
 
-def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Rows, Standardizer]:
+def split_rows(
+    dataset: Dataset, config: EnsembleConfig, seed: int
+) -> tuple[ModelRows, Standardizer]:
     """Hold out some transitions, scale inputs by the rest."""
     step = dataset.transitions("model")
     count = len(step.reward)
@@ -125,31 +131,76 @@ def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Row
     order = np.random.default_rng(seed).permutation(count)
     x = np.concatenate([step.obs, step.action], axis=1)
     y = np.concatenate([step.next_obs - step.obs, step.reward[:, None]], axis=1)
-    inputs = Standardizer.fit(x[order[held:]])
-    x = (x - np.asarray(inputs.mean)) / np.asarray(inputs.std)
+    standardizer = Standardizer.fit(x[order[held:]])
+    x = standardizer(x)
     parts = (x[order[held:]], y[order[held:]], x[order[:held]], y[order[:held]])
-    return Rows(*(jnp.asarray(part) for part in parts)), inputs
+    return ModelRows(*(jnp.asarray(part) for part in parts)), standardizer
 
 
-def start(rows: Rows, config: EnsembleConfig, *, key: Key) -> FitState:
-    """Draw members and their bootstraps."""
-    net_key, boot_key = jr.split(key)
-    sizes = (rows.x.shape[1], *(config.width,) * 4, rows.y.shape[1])
-    members = jax.vmap(lambda k: GaussianNet.make(sizes, key=k))(jr.split(net_key, config.members))
-    count = len(rows.x)
-    return FitState(
-        members=members,
-        opt_state=config.optimizer(count).init(members),  # type: ignore[arg-type]
-        bootstrap=jr.randint(boot_key, (config.members, count), 0, count),
-        best=jax.tree.map(jnp.copy, members),
-        best_error=jnp.full(config.members, jnp.inf),
-        stale=jnp.zeros((), jnp.int32),
-    )
+class EnsembleFit(AbstractFit[FitState, Ensemble]):
+    """Fits the ensemble until no member improves any more."""
+
+    shown = ("loss", "holdout")
+    term: AbstractModelTerm | None = None
+    """What a method adds to the members' loss."""
+
+    def __init__(
+        self,
+        rows: ModelRows,
+        standardizer: Standardizer,
+        config: EnsembleConfig,
+        round_: int = 0,
+    ) -> None:
+        self.name, self.stream = ("model", 1) if round_ == 0 else (f"model-{round_}", 100 + round_)
+        self.rows, self.standardizer = rows, standardizer
+        self.config, self.epochs = config, config.max_epochs
+        self.updates = config.steps(len(rows.x))
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, config: EnsembleConfig, *, seed: int, round_: int = 0
+    ) -> "EnsembleFit":
+        """Fit a dataset's transitions, some of them held out."""
+        return cls(*split_rows(dataset, config, seed), config, round_)
+
+    def init(self, *, key: Key) -> FitState:
+        """Draw the members and their bootstraps."""
+        net_key, boot_key = jr.split(key)
+        config, count = self.config, len(self.rows.x)
+        sizes = (self.rows.x.shape[1], *(config.width,) * 4, self.rows.y.shape[1])
+        make = lambda k: GaussianNet.make(sizes, key=k)  # noqa: E731
+        members = jax.vmap(make)(jr.split(net_key, config.members))
+        return FitState(
+            members=members,
+            opt_state=config.optimizer(count).init(members),  # type: ignore[arg-type]
+            bootstrap=jr.randint(boot_key, (config.members, count), 0, count),
+            best=jax.tree.map(jnp.copy, members),
+            best_error=jnp.full(config.members, jnp.inf),
+            stale=jnp.zeros((), jnp.int32),
+        )
+
+    def epoch(self, state: FitState, *, key: Key) -> tuple[FitState, Metrics]:
+        """One pass over every member's bootstrap."""
+        return fit_epoch((self.rows, self.config, self.term), state, key)
+
+    def judge(self, state: FitState, epoch: int) -> dict[str, float]:
+        """Mean error of the elites so far."""
+        best = np.sort(np.asarray(state.best_error))[: self.config.elites]
+        return {"holdout": float(best.mean())}
+
+    def finished(self, state: FitState) -> bool:
+        """Stop when patience is over."""
+        return int(state.stale) > self.config.patience
+
+    def result(self, state: FitState) -> Ensemble:
+        """The best weights of each member, ranked."""
+        order = jnp.argsort(state.best_error)[: self.config.elites]
+        return Ensemble(state.best, self.standardizer, order, state.best_error)
 
 
 @eqx.filter_jit(donate="all-except-first")
 def fit_epoch(
-    frozen: tuple[Rows, EnsembleConfig, AbstractModelTerm | None], state: FitState, key: Key
+    frozen: tuple[ModelRows, EnsembleConfig, AbstractModelTerm | None], state: FitState, key: Key
 ) -> tuple[FitState, Metrics]:
     """Pass over every member's bootstrap in a new order; then judge on the hold-out rows.
 
@@ -189,7 +240,7 @@ def fit_epoch(
     return state, {"loss": loss_each, "holdout_error": error}
 
 
-def holdout_error(members: GaussianNet, rows: Rows) -> Float[Array, " members"]:
+def holdout_error(members: GaussianNet, rows: ModelRows) -> Float[Array, " members"]:
     """Mean squared error of each member's mean on the hold-out rows."""
 
     def one(member: GaussianNet) -> Float[Array, ""]:
@@ -199,18 +250,10 @@ def holdout_error(members: GaussianNet, rows: Rows) -> Float[Array, " members"]:
     return jax.vmap(one)(members)
 
 
-def keep_better(
-    improved: Bool[Array, " members"], new: GaussianNet, old: GaussianNet
-) -> GaussianNet:
+def keep_better(improved: Bool[Array, " members"], new: T, old: T) -> T:
     """Take the new weights of members that improved, every part of them; else the old."""
 
     def pick(a: Array, b: Array) -> Array:
         return jnp.where(improved.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
 
     return jax.tree.map(pick, new, old)
-
-
-def finish(state: FitState, inputs: Standardizer, elites: int) -> Ensemble:
-    """Restore the best weights and rank the members."""
-    order = jnp.argsort(state.best_error)[:elites]
-    return Ensemble(state.best, inputs, order, state.best_error)

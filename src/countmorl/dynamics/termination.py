@@ -55,13 +55,13 @@ class KnownTermination(AbstractTermination):
 class LearnedTermination(AbstractTermination):
     """A calibrated probability that the step ends the task, drawn for each step."""
 
-    inputs: Standardizer
+    standardizer: Standardizer
     net: MLP
     temperature: Float[Array, ""]
 
     def logit(self, obs: Array, action: Array, next_obs: Array) -> Float[Array, " batch"]:
         """Log-odds of the end, calibrated by one temperature on held-out rows."""
-        x = self.inputs(jnp.concatenate([obs, action, next_obs], axis=-1))
+        x = self.standardizer(jnp.concatenate([obs, action, next_obs], axis=-1))
         return self.net(x)[..., 0] / self.temperature
 
     def __call__(
@@ -102,7 +102,7 @@ def check_rule(name: str, obs_dim: int) -> None:
     if name != "never" and sizes and obs_dim not in sizes:
         raise ConfigError(
             f"The termination rule '{name}' is for observations of {min(sizes)} numbers; the data "
-            f"have {obs_dim}. Give your own as module:function, or leave --termination away."
+            f"have {obs_dim}. Give your own as module:function, or omit --termination."
         )
     rule, one = known_rule(name), jax.ShapeDtypeStruct((obs_dim,), jnp.float32)
     try:

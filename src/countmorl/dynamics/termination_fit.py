@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float
 
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.termination import LearnedTermination
+from countmorl.fitting import AbstractFit
 from countmorl.nets import MLP
 from countmorl.scaling import Standardizer
 from countmorl.types import Key, Metrics
@@ -42,21 +43,44 @@ def split_rows(dataset: Dataset, seed: int) -> tuple[EndRows, Standardizer]:
     """Hold out a tenth (at most 5000), evenly from ended and other rows."""
     step = dataset.transitions("model")
     x = np.concatenate([step.obs, step.action, step.next_obs], axis=1)
-    inputs = Standardizer.fit(x)
-    x = (x - np.asarray(inputs.mean)) / np.asarray(inputs.std)
+    standardizer = Standardizer.fit(x)
+    x = standardizer(x)
     order = np.random.default_rng(seed).permutation(len(x))
     order = order[np.argsort(~step.terminated[order], kind="stable")]  # Ended rows first,
     every = max(10, len(x) // HOLDOUT)  # so that each kind gives its share.
     held = np.zeros(len(x), bool)
     held[order[::every]] = True
     parts = (x[~held], step.terminated[~held], x[held], step.terminated[held])
-    return EndRows(*(jnp.asarray(part) for part in parts)), inputs
+    return EndRows(*(jnp.asarray(part) for part in parts)), standardizer
 
 
-def start(rows: EndRows, *, key: Key) -> EndState:
-    """A random classifier."""
-    net = MLP.make((rows.x.shape[1], 128, 128, 1), activation="swish", key=key)
-    return EndState(net, optax.adam(RATE).init(net))  # type: ignore[arg-type]
+class TerminationFit(AbstractFit[EndState, LearnedTermination]):
+    """Learns when the task ends, where no rule is known."""
+
+    name = "termination"
+    stream = 2
+    epochs = 5
+    updates = UPDATES
+
+    def __init__(self, dataset: Dataset, seed: int) -> None:
+        self.rows, self.standardizer = split_rows(dataset, seed)
+
+    def init(self, *, key: Key) -> EndState:
+        """A random classifier."""
+        net = MLP.make((self.rows.x.shape[1], 128, 128, 1), activation="swish", key=key)
+        return EndState(net, optax.adam(RATE).init(net))  # type: ignore[arg-type]
+
+    def epoch(self, state: EndState, *, key: Key) -> tuple[EndState, Metrics]:
+        """Classifier updates."""
+        return fit_epoch(self.rows, state, key)
+
+    def judge(self, state: EndState, epoch: int) -> dict[str, float]:
+        """Held-out errors of the calibrated rule."""
+        return quality(calibrated(state, self.rows, self.standardizer), self.rows)
+
+    def result(self, state: EndState) -> LearnedTermination:
+        """The calibrated rule."""
+        return calibrated(state, self.rows, self.standardizer)
 
 
 @eqx.filter_jit(donate="all-except-first")
@@ -82,12 +106,12 @@ def cross_entropy(logit: Float[Array, " rows"], ended: Bool[Array, " rows"]) -> 
 
 
 @eqx.filter_jit
-def finish(state: EndState, rows: EndRows, inputs: Standardizer) -> LearnedTermination:
+def calibrated(state: EndState, rows: EndRows, standardizer: Standardizer) -> LearnedTermination:
     """Calibrate by the temperature that suits the held-out rows best."""
     logit = state.net(rows.holdout_x)[:, 0]
     scales = jnp.logspace(-1, 1, 81)
     losses = jax.vmap(lambda scale: cross_entropy(logit / scale, rows.holdout_ended))(scales)
-    return LearnedTermination(inputs, state.net, scales[jnp.argmin(losses)])
+    return LearnedTermination(standardizer, state.net, scales[jnp.argmin(losses)])
 
 
 def quality(rule: LearnedTermination, rows: EndRows) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Run policies in Gymnasium environments: score them, or record what they do."""
+"""Gymnasium environments: made, checked, played in, recorded."""
 
 from __future__ import annotations
 
@@ -6,41 +6,19 @@ import contextlib
 import io
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from countmorl.envs.gridworld import PREFIX, register_worlds
-from countmorl.envs.tasks import Task, find_task, mean_and_spread
+from countmorl.envs.tasks import Task
 from countmorl.errors import ConfigError, RunError
 from countmorl.extras import installed, require
-from countmorl.runtime.policy import Policy
+from countmorl.runtime.base import Sized
 from countmorl.spaces import ActionSpace
 
 Act = Callable[[np.ndarray], np.ndarray]
 """A batch of observations to a batch of actions."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """Returns of some episodes, raw and, where references are known, normalised."""
-
-    task: Task
-    returns: tuple[float, ...]
-    lengths: tuple[int, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return means and spreads as JSON-able values."""
-        mean, spread = mean_and_spread(self.returns)
-        return {
-            "return": mean,
-            "return_std": spread,
-            "score": self.task.score(mean),
-            "score_std": self.task.score_spread(spread),
-            "length": float(np.mean(self.lengths)),
-            "episodes": len(self.returns),
-        }
 
 
 def make_env(env_id: str) -> Any:
@@ -59,6 +37,8 @@ def make_env(env_id: str) -> Any:
             f"The environment '{env_id}' could not be made: {error} "
             'For MuJoCo tasks: pip install "countmorl[mujoco]"'
         ) from error
+    if isinstance(env.observation_space, gymnasium.spaces.Discrete):
+        env = _numbered(env)
     flat = isinstance(env.observation_space, gymnasium.spaces.Box)
     if not flat or len(env.observation_space.shape) != 1:
         raise ConfigError(f"'{env_id}' has observations {env.observation_space}; wanted a vector.")
@@ -66,46 +46,18 @@ def make_env(env_id: str) -> Any:
     return env
 
 
+def _numbered(env: Any) -> Any:
+    """States that are numbers, as observations of one number, which is how logs hold them."""
+    gymnasium = require("gymnasium")
+    last = float(env.observation_space.start + env.observation_space.n - 1)
+    space = gymnasium.spaces.Box(0.0, last, (1,), np.float32)
+    return gymnasium.wrappers.TransformObservation(env, lambda s: np.array([s], np.float32), space)
+
+
 def _keep_mujoco_quiet() -> None:
     """MuJoCo writes every warning to MUJOCO_LOG.TXT in the working folder; keep that clean."""
     if installed("mujoco"):
         require("mujoco").set_mju_user_warning(lambda message: None)
-
-
-def evaluate(
-    policy: Policy | Act, task: Task | str, *, episodes: int = 10, seed: int = 0
-) -> Evaluation:
-    """Play `episodes` episodes side by side, with one call of the policy for all of them.
-
-    A `Policy` acts by its mean, or its likeliest action. Episode i starts from a state that `seed`
-    and i alone decide.
-    """
-    if episodes < 1:
-        raise ConfigError(f"`episodes` must be at least 1, got {episodes}.")
-    if seed < 0:
-        raise ConfigError(f"`seed` must be at least 0, got {seed}.")
-    task = find_task(task) if isinstance(task, str) else task
-    act = policy.act if isinstance(policy, Policy) else policy
-    envs = [make_env(task.env_id) for _ in range(episodes)]
-    try:
-        if isinstance(policy, Policy):
-            check_fit(policy, envs[0], task)
-        returns, lengths = _play(act, envs, seed)
-    finally:
-        for env in envs:
-            env.close()
-    return Evaluation(task=task, returns=tuple(returns.tolist()), lengths=tuple(lengths.tolist()))
-
-
-class Sized(Protocol):
-    """A policy, or a dataset that one is learned from."""
-
-    @property
-    def obs_dim(self) -> int: ...  # noqa: D102
-    @property
-    def action_dim(self) -> int: ...  # noqa: D102
-    @property
-    def discrete(self) -> bool: ...  # noqa: D102
 
 
 def check_fit(policy: Sized, env: Any, task: Task, ours: str = "The policy") -> None:
@@ -124,7 +76,11 @@ def check_fit(policy: Sized, env: Any, task: Task, ours: str = "The policy") -> 
         )
 
 
-def _play(act: Act, envs: list[Any], seed: int) -> tuple[np.ndarray, np.ndarray]:
+def play(act: Act, envs: list[Any], seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Play one episode in each environment, with one call of the policy for all of them.
+
+    Returns and lengths; episode i starts from a state that `seed` and i alone decide.
+    """
     seeds = np.random.SeedSequence(seed).generate_state(len(envs))
     obs = np.stack([env.reset(seed=int(s))[0] for env, s in zip(envs, seeds, strict=True)])
     returns, lengths = np.zeros(len(envs)), np.zeros(len(envs), int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,10 @@ class Task:
         """Tell whether the packages that simulate this task are installed."""
         if not installed("gymnasium") or (self.uses_mujoco and not installed("mujoco")):
             return False
-        return ":" not in self.env_id and self.env_id in require("gymnasium").registry
+        if self.env_id.startswith(PREFIX):
+            register_worlds()
+        # A module before a colon is known once the user has named it; no file makes us import it.
+        return self.env_id.rpartition(":")[2] in require("gymnasium").registry
 
     @property
     def uses_mujoco(self) -> bool:
@@ -75,7 +79,10 @@ TASKS: dict[str, Task] = {
 
 
 def find_task(name: str) -> Task:
-    """Return the task of that name or Gymnasium id; any registered id will do."""
+    """Return the task of that name or Gymnasium id, as `gymnasium.make` takes it.
+
+    A module before a colon is imported, so a name must come from the user, never from a file.
+    """
     for task in TASKS.values():
         if name in (task.name, task.env_id):
             return task
@@ -89,14 +96,22 @@ def find_task(name: str) -> Task:
     if name.startswith(PREFIX):
         name = find_world(name).env_id
         register_worlds()
+    module, _, env_id = name.rpartition(":")
     try:
-        spec = gymnasium.spec(name)
-    except (gymnasium.error.Error, ModuleNotFoundError, ValueError) as error:
+        if module:
+            importlib.import_module(module)
+        spec = gymnasium.spec(env_id)
+    except ImportError as error:
+        raise ConfigError(
+            f"The module of the task '{name}' could not be imported: {error}. It must be "
+            "module:Env-v0, importable from here."
+        ) from error
+    except (gymnasium.error.Error, ValueError) as error:
         hint = did_you_mean(name, [*known, *gymnasium.registry])
         raise ConfigError(
             f"No task named '{name}'.{hint} Give one of {', '.join(TASKS)} or any Gymnasium id."
         ) from error
-    return Task(name=spec.id, env_id=spec.id, horizon=spec.max_episode_steps)
+    return Task(name=spec.id, env_id=name if module else spec.id, horizon=spec.max_episode_steps)
 
 
 def task_of_file(stem: str, dims: tuple[int, int]) -> Task | None:

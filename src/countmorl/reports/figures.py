@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,101 +11,104 @@ import numpy as np
 from countmorl.errors import RunError
 from countmorl.extras import require
 from countmorl.files import atomic
+from countmorl.runs.calibration import CALIBRATION_FILE
 from countmorl.runs.folder import Run
 
 INK, RED, GREY = "#1f4e79", "#b5482a", "#8a8a8a"
 SIZE = (5.2, 3.4)
 
 
+class NothingToDraw(RunError):
+    """A run has no data for a figure."""
+
+
 def draw_all(run: Run, behaviour: float | None = None) -> list[Path]:
     """Draw every figure the run has data for; return their paths."""
-    makers = (
-        lambda: learning_curve(run, behaviour),
-        lambda: coverage(run),
-        lambda: calibration(run),
-    )
-    paths = []
-    for make in makers:
+    paths, reasons = [], []
+    for make in (partial(learning_curve, behaviour=behaviour), coverage, errors):
         try:
-            paths.append(make())
-        except RunError:  # The run has no such data: a model-free run has no coverage.
-            continue
+            paths.append(make(run))
+        except NothingToDraw as reason:
+            reasons.append(str(reason))
     if not paths:
-        raise RunError(f"{run.path} has nothing to draw yet; let it train for a few epochs.")
+        raise RunError(f"{run.path} has nothing to draw: {'; '.join(reasons)}.")
     return paths
 
 
 def learning_curve(run: Run, behaviour: float | None = None) -> Path:
     """Score (or return) of the policy by epoch, with the spread over episodes."""
-    judged = [m for m in run.metrics() if m["stage"] == "policy" and "return" in m]
+    judged = [record for record in run.records("policy") if record.judged]
     if not judged:
-        raise RunError(f"{run.path} was never evaluated, so there is no learning curve.")
-    key = "score" if "score" in judged[0] else "return"
-    epochs = [m["epoch"] for m in judged]
-    mean = np.array([m[key] for m in judged])
-    spread = np.array([m[f"{key}_std"] for m in judged])
+        raise NothingToDraw("its policy was never evaluated, so there is no learning curve")
+    scored = judged[0].score is not None
+    epochs = [record.epoch for record in judged]
+    mean = np.array([r.score if scored else r.return_ for r in judged], float)
+    spread = np.array([r.score_std if scored else r.return_std for r in judged], float)
     figure, axes = axes_of()
     axes.plot(epochs, mean, color=INK, marker="o", markersize=3, label="policy")
     axes.fill_between(epochs, mean - spread, mean + spread, color=INK, alpha=0.15, linewidth=0)
     if behaviour is not None:
         axes.axhline(behaviour, color=GREY, linestyle="--", label="behaviour (mean of the data)")
-    label = "normalised score" if key == "score" else "return"
+    label = "normalised score" if scored else "return"
     axes.set(xlabel="epoch", ylabel=label, title=_title(run))
     axes.legend(frameon=False)
     return save_figure(figure, run.path / "learning-curve.png")
 
 
 def coverage(run: Run) -> Path:
-    """How well the data cover the policy's rollouts: share unseen and median count by epoch."""
-    wanted = {"rollout_unseen", "rollout_count_median"}
-    rolled = [m for m in run.metrics() if wanted <= set(m)]
+    """How well the data cover the policy's rollouts: median count and share unseen by epoch.
+
+    Where nothing is unseen, a line says so in place of an empty panel.
+    """
+    rolled = [r for r in run.records("policy") if r.rollout_unseen and r.rollout_count_median]
     if not rolled:
-        raise RunError(f"{run.path} counts nothing, so there is no coverage to draw.")
-    epochs = [m["epoch"] for m in rolled]
-    figure, (top, bottom) = axes_of(rows=2)
-    steps = len(rolled[0]["rollout_unseen"])
-    for step, color in ((0, INK), (steps - 1, RED)):
-        label = f"step {step + 1} of {steps}"
-        top.plot(
-            epochs, [100 * m["rollout_unseen"][step] for m in rolled], color=color, label=label
-        )
-        bottom.plot(epochs, [m["rollout_count_median"][step] for m in rolled], color=color)
-    highest = max(100 * max(m["rollout_unseen"]) for m in rolled)
-    top.set(ylabel="pairs never seen, %", title=_title(run), ylim=(0, max(1.0, 1.1 * highest)))
-    bottom.set(xlabel="epoch", ylabel="median count", ylim=(0, None))
+        raise NothingToDraw("its rollouts count nothing, so there is no coverage")
+    epochs = [record.epoch for record in rolled]
+    unseen = 100 * np.array([record.rollout_unseen for record in rolled])
+    counts = np.array([record.rollout_count_median for record in rolled])
+    some = bool(unseen.max() > 0)
+    figure, axes = axes_of(rows=1 + some)
+    bottom, last = np.atleast_1d(axes)[-1], unseen.shape[1] - 1
+    for step, color in dict([(0, INK), (last, RED)]).items():
+        label = f"step {step + 1} of {last + 1}"
+        bottom.plot(epochs, counts[:, step], color=color, label=label)
+        if some:
+            axes[0].plot(epochs, unseen[:, step], color=color)
+    if some:
+        axes[0].set(ylabel="pairs never seen, %", ylim=(0, 1.1 * unseen.max()))
+    else:
+        note = "no imagined pair was unseen"
+        bottom.text(0.98, 0.04, note, transform=bottom.transAxes, ha="right", fontsize=8)
+    bottom.set(xlabel="epoch", ylabel="median count", ylim=(0, 1.15 * max(1.0, counts.max())))
     penalty = bottom.twinx()
-    penalty.plot(epochs, [np.mean(m["rollout_penalty"]) for m in rolled], color=GREY, linestyle=":")
-    penalty.set(ylabel="mean penalty (dotted)", ylim=(0, None))
+    paid = [np.mean(record.rollout_penalty or [0.0]) for record in rolled]
+    penalty.plot(epochs, paid, color=GREY, linestyle=":")
+    penalty.set(ylabel="mean penalty (dotted)", ylim=(0, 1.15 * max(paid) or 1.0))
     penalty.spines["top"].set_visible(False)
-    top.legend(frameon=False)
+    bottom.legend(frameon=False)
+    np.atleast_1d(axes)[0].set_title(_title(run))
     return save_figure(figure, run.path / "coverage.png")
 
 
-def calibration(run: Run) -> Path:
-    """Held-out model error against the estimated count, in bins."""
-    facts = read_calibration(run)
-    count = np.array([max(b["count"], 0.1) for b in facts["bins"]])
-    error = np.array([b["error"] for b in facts["bins"]])
-    bars = np.array([b["error_se"] for b in facts["bins"]])
+def errors(run: Run) -> Path:
+    """Held-out model error against the estimated count, in bins: the calibration of counts."""
+    if not (run.path / CALIBRATION_FILE).exists():
+        raise NothingToDraw("it counts nothing, so there is no calibration")
+    facts = run.calibration()
+    count = np.array([max(each.count, 0.1) for each in facts.bins])
     figure, axes = axes_of()
-    axes.errorbar(count, error, yerr=2 * bars, color=INK, marker="o", markersize=4, capsize=2)
+    axes.errorbar(
+        count,
+        [each.error for each in facts.bins],
+        yerr=[2 * each.error_se for each in facts.bins],
+        color=INK,
+        marker="o",
+        markersize=4,
+        capsize=2,
+    )
     axes.set(xscale="log", xlabel="estimated count", ylabel="held-out model error (scaled)")
-    axes.set_title(f"{_title(run)}\nrank correlation {facts['rank_correlation']:.2f}", fontsize=9)
+    axes.set_title(f"{_title(run)}\nrank correlation {facts.rank_correlation:.2f}", fontsize=9)
     return save_figure(figure, run.path / "calibration.png")
-
-
-def read_calibration(run: Run) -> dict[str, Any]:
-    """Return the calibration of a run's counts."""
-    path = run.path / "calibration.json"
-    if not path.exists():
-        raise RunError(
-            f"{run.path} has no calibration: it comes with the algorithms that count, such as "
-            "count-morl, once their codes are fitted."
-        )
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RunError(f"{path} is damaged: {error}.") from error
 
 
 def axes_of(rows: int = 1) -> tuple[Any, Any]:
@@ -121,8 +124,10 @@ def axes_of(rows: int = 1) -> tuple[Any, Any]:
 
 
 def _title(run: Run) -> str:
-    config = run.config
-    return f"{config['algorithm']} on {config['data']['name']}"
+    manifest = run.manifest
+    # Matplotlib reads text between two dollar signs as a formula.
+    name = manifest.data.name if manifest.data else "?"
+    return f"{manifest.algorithm} on {name}".replace("$", r"\$")
 
 
 def save_figure(figure: Any, path: Path) -> Path:

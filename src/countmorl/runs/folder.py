@@ -1,17 +1,20 @@
 """`Run`: one folder that holds everything about one training.
 
-config.json         the whole config, versions, the dataset's source and hash
-metrics.jsonl       one line an epoch; the same bytes for the same run on the same machine
-timing.jsonl        one line an epoch: seconds, updates per second (never the same twice)
+config.json         the manifest: the whole config, versions, the dataset's source and hash
+metrics.jsonl       one line per epoch; the same bytes for the same run on the same machine
+timing.jsonl        one line per epoch: seconds, updates per second (never the same twice)
 checkpoint.safetensors   everything needed to go on exactly
 stages/NAME.safetensors  what a finished stage left: the model, the codes
-policy.safetensors       the policy, for `countmorl.Policy.load`
+policy.safetensors       the policy, for `countmorl.load_policy`
+policies/epoch-N.safetensors   the policies of the last evaluations, to choose from
+calibration.json    whether counts predict the model's error, in runs that count
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,22 +23,20 @@ from pathlib import Path
 from typing import Any
 
 from countmorl.errors import RunError
-from countmorl.files import (
-    Arrays,
-    explained_write,
-    parse_json,
-    read_arrays,
-    write_arrays,
-    write_text,
-)
-from countmorl.runtime.policy import POLICY_FILE
+from countmorl.files import Arrays, explained_write, read_arrays, write_arrays
+from countmorl.runs.calibration import Calibration
+from countmorl.runs.manifest import Manifest
+from countmorl.runs.records import Record, Timing
+from countmorl.runtime.files import POLICY_FILE
 
 try:
     import fcntl
 except ImportError:  # Windows has no advisory locks of this kind; runs are not locked there.
     fcntl = None
 
-FORMAT = 1
+CONFIG, METRICS, TIMING = "config.json", "metrics.jsonl", "timing.jsonl"
+LAST_STAGES = ("policy", "plan")
+"""The stage whose result is what a run was made for, where it is not a model alone."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,16 @@ class Run:
     path: Path
 
     @classmethod
-    def create(cls, path: str | Path, config: Mapping[str, Any]) -> Run:
-        """Make a new folder and write its config; an existing folder is never touched."""
+    def create(cls, path: str | Path, manifest: Manifest) -> Run:
+        """Make a new folder and write its manifest; an existing folder is never touched."""
         run = cls(Path(path))
         if run.path.exists() and not run._is_blank():
             raise RunError(
                 f"{path} exists already. Go on with it by `countmorl resume {path}`, or choose "
                 "another folder with --out."
             )
-        text = json.dumps({"format": FORMAT, **config}, indent=2, sort_keys=True)
         with explained_write(run.path):
-            write_text(run.path / "config.json", text + "\n")
+            manifest.write(run.path / CONFIG)
         return run
 
     def discard_unbegun(self) -> None:
@@ -73,22 +73,28 @@ class Run:
         run = cls(Path(path))
         if not run.path.is_dir():
             raise RunError(f"There is no run folder {path}.")
-        if not (run.path / "config.json").exists():
-            raise RunError(f"{path} is not a run folder: it holds no config.json.")
-        form, versions = run.config.get("format"), run.config.get("versions")
-        if form != FORMAT:
-            by = versions.get("countmorl", "?") if isinstance(versions, dict) else versions
-            raise RunError(
-                f"{path} was written in format {form}, this version reads format {FORMAT}. "
-                f"It was made by countmorl {by}; use that version."
-            )
+        if not (run.path / CONFIG).exists():
+            raise RunError(f"{path} is not a run folder: it holds no {CONFIG}.")
+        run.manifest  # noqa: B018  (says what is wrong with it)
         return run
 
     @property
-    def config(self) -> dict[str, Any]:
-        """The run's config.json."""
-        wanted = "the config of a run"
-        return parse_json(self.path / "config.json", lambda v: isinstance(v, dict), wanted)
+    def manifest(self) -> Manifest:
+        """What was asked for."""
+        return Manifest.read(self.path / CONFIG)
+
+    def trained_on(self, manifest: Manifest) -> None:
+        """Let a run that has ended go on: its last result is dropped, its manifest replaced."""
+        # In this order: killed in between, the run ends again as it had ended before.
+        for stage in LAST_STAGES:
+            self.result_path(stage).unlink(missing_ok=True)
+        manifest.write(self.path / CONFIG)
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything that was asked for is there."""
+        last = ("model",) if self.manifest.algorithm == "model" else LAST_STAGES
+        return any(self.result_path(stage).exists() for stage in last)
 
     @property
     def policy_path(self) -> Path:
@@ -103,21 +109,55 @@ class Run:
     @property
     def metrics_path(self) -> Path:
         """Where the metrics lie."""
-        return self.path / "metrics.jsonl"
+        return self.path / METRICS
 
-    def metrics(self) -> list[dict[str, Any]]:
-        """Every recorded epoch, in order."""
-        return self.lines(self.metrics_path.name)
+    def kept_policy_path(self, epoch: int) -> Path:
+        """Where the policy of one evaluation lies, while it is among the last."""
+        return self.path / "policies" / f"epoch-{epoch}.safetensors"
 
-    def lines(self, file_name: str) -> list[dict[str, Any]]:
-        """Every record of a JSON-lines file; an unfinished last line is passed over."""
+    def kept_policies(self) -> dict[int, Path]:
+        """The policies of the last evaluations by epoch, the earliest first."""
+        found = {}
+        for path in (self.path / "policies").glob("epoch-*.safetensors"):
+            if match := re.fullmatch(r"epoch-(\d+)", path.stem):
+                found[int(match.group(1))] = path
+        return dict(sorted(found.items()))
+
+    def drop_policies(self, *, keep: int, after: int | None = None) -> None:
+        """Remove all but the last `keep` policies; with `after`, those of later epochs too."""
+        found = self.kept_policies()
+        late = [epoch for epoch in found if after is not None and epoch > after]
+        early = [epoch for epoch in found if epoch not in late]
+        for epoch in late + early[: max(0, len(early) - keep)]:
+            found[epoch].unlink()
+
+    def records(self, stage: str | None = None) -> list[Record]:
+        """Every recorded epoch, of one stage or of all, in order."""
+        found = [Record.of(line, where) for line, where in self._numbered(METRICS)]
+        return [record for record in found if stage in (None, record.stage)]
+
+    def timings(self, stage: str | None = None) -> list[Timing]:
+        """How long each epoch took, of one stage or of all, in order."""
+        found = [Timing.of(line, where) for line, where in self._numbered(TIMING)]
+        return [timing for timing in found if stage in (None, timing.stage)]
+
+    def calibration(self) -> Calibration:
+        """Whether its counts predict its model's error."""
+        return Calibration.read(self.path)
+
+    def _numbered(self, file_name: str) -> list[tuple[Any, str]]:
+        path = self.path / file_name
+        return [(line, f"{path}, line {n}") for n, line in enumerate(self.lines(file_name), 1)]
+
+    def lines(self, file_name: str) -> list[Any]:
+        """The JSON of every line of a file; an unfinished last line is passed over."""
         path = self.path / file_name
         if not path.exists():
             return []
         lines = path.read_bytes().split(b"\n")[:-1]
         try:
             return [json.loads(line) for line in lines]
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise RunError(f"{path} is damaged: {error}.") from error
 
     def append(self, file_name: str, record: Mapping[str, Any]) -> None:
@@ -136,6 +176,10 @@ class Run:
     def result_path(self, stage: str) -> Path:
         """Where a finished stage's result lies."""
         return self.path / "stages" / f"{stage}.safetensors"
+
+    def stages(self) -> list[str]:
+        """Names of the stages that are finished, in alphabetical order."""
+        return sorted(path.stem for path in (self.path / "stages").glob("*.safetensors"))
 
     def save_result(self, stage: str, arrays: Arrays, **meta: Any) -> None:
         """Keep what a finished stage leaves behind."""

@@ -11,9 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from countmorl.errors import DataError, RunError
-from countmorl.files import Arrays, read_arrays, write_arrays
+from countmorl.files import Arrays, write_arrays
+from countmorl.runtime.files import read_policy_file
+from countmorl.spaces import ActionSpace
 
-POLICY_FILE = "policy.safetensors"
+KIND = "policy"
 Head = Literal["tanh", "tanh_normal", "categorical"]
 HEADS: tuple[Head, ...] = ("tanh", "tanh_normal", "categorical")
 FORMAT = 1
@@ -35,8 +37,7 @@ class Policy:
     head: Head
     obs_mean: np.ndarray
     obs_std: np.ndarray
-    action_low: np.ndarray
-    action_high: np.ndarray
+    space: ActionSpace
     log_std_range: tuple[float, float] = (-20.0, 2.0)
     info: Mapping[str, Any] = field(default_factory=dict)
     """Where the policy comes from: algorithm, dataset, task, version."""
@@ -61,12 +62,12 @@ class Policy:
     @property
     def action_dim(self) -> int:
         """Numbers in one action; how many actions there are where they are discrete."""
-        return len(self.action_low)
+        return self.space.size
 
     @property
     def discrete(self) -> bool:
         """Whether actions are numbers from 0 to `action_dim` - 1, not vectors."""
-        return self.head == "categorical"
+        return self.space.discrete
 
     def act(self, obs: np.ndarray, *, rng: np.random.Generator | None = None) -> np.ndarray:
         """Return the action for one observation [obs_dim] or a batch [n, obs_dim].
@@ -93,24 +94,20 @@ class Policy:
             if rng is not None:
                 noise = rng.standard_normal(y.shape, np.float32)
                 y = y + np.exp(np.clip(log_std, *self.log_std_range)) * noise
-        middle, half = (
-            (self.action_high + self.action_low) / 2,
-            (self.action_high - self.action_low) / 2,
-        )
-        return np.clip(middle + half * np.tanh(y), self.action_low, self.action_high)
+        return self.space.actions(np.tanh(y))
 
     def save(self, path: str | Path) -> None:
         """Write the policy to one safetensors file, atomically."""
         arrays: Arrays = {
             "obs_mean": self.obs_mean,
             "obs_std": self.obs_std,
-            "action_low": self.action_low,
-            "action_high": self.action_high,
+            "action_low": self.space.low,
+            "action_high": self.space.high,
         }
         for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays |= {f"weight.{index}": weight, f"bias.{index}": bias}
         meta = {
-            "kind": "policy",
+            "kind": KIND,
             "format": FORMAT,
             "head": self.head,
             "layers": len(self.weights),
@@ -122,17 +119,18 @@ class Policy:
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Read a policy from a run folder or from a `policy.safetensors` file."""
-        path = Path(path)
-        if path.is_dir():
-            path = path / POLICY_FILE
-            if not path.exists():
-                raise RunError(
-                    f"{path.parent} holds no {POLICY_FILE}. Is it a run folder, and has its "
-                    "training saved once?"
-                )
-        arrays, meta = read_arrays(path)
-        if meta.get("kind") != "policy":
-            raise RunError(f"{path} is not a policy; it is a {meta.get('kind', 'unknown')} file.")
+        path, arrays, meta = read_policy_file(path)
+        kind = meta.get("kind", "unknown")
+        if kind != KIND:
+            raise RunError(
+                f"{path} is not a policy of a network; it is a {kind} file. "
+                "`countmorl.load_policy` reads every kind of policy."
+            )
+        return cls.of(path, arrays, meta)
+
+    @classmethod
+    def of(cls, path: Path, arrays: Arrays, meta: Mapping[str, Any]) -> Policy:
+        """Make a policy of what its file holds."""
         if meta.get("format") != FORMAT:
             raise RunError(
                 f"{path} has format {meta.get('format')}, this version reads {FORMAT}. "
@@ -143,15 +141,21 @@ class Policy:
                 weights=tuple(arrays[f"weight.{i}"] for i in range(meta["layers"])),
                 biases=tuple(arrays[f"bias.{i}"] for i in range(meta["layers"])),
                 head=meta["head"],
+                obs_mean=arrays["obs_mean"],
+                obs_std=arrays["obs_std"],
+                space=ActionSpace(
+                    low=arrays["action_low"],
+                    high=arrays["action_high"],
+                    discrete=meta["head"] == "categorical",
+                ),
                 log_std_range=tuple(meta["log_std_range"]),
                 info=meta["info"],
-                **{k: arrays[k] for k in ("obs_mean", "obs_std", "action_low", "action_high")},
             )
         except (KeyError, TypeError) as error:
             raise RunError(f"{path} is not a complete policy: {error} is missing.") from error
 
     def _problem(self) -> str | None:
-        bounds = (self.action_low, self.action_high)
+        bounds = (self.space.low, self.space.high)
         arrays = (*self.weights, *self.biases, self.obs_mean, self.obs_std, *bounds)
         sizes = [self.obs_dim, *(len(bias) for bias in self.biases)]
         outputs = self.action_dim * (2 if self.head == "tanh_normal" else 1)
@@ -169,9 +173,11 @@ class Policy:
     def _scale_problem(self) -> str | None:
         if self.obs_std.shape != self.obs_mean.shape or not (self.obs_std > 0).all():
             return "the scale of its observations must be positive, one number a column"
-        fits = self.action_low.shape == self.action_high.shape
-        if not fits or not (self.action_low < self.action_high).all():
+        low, high = self.space.low, self.space.high
+        if low.shape != high.shape or not (low < high).all():
             return "its action bounds are empty or of two sizes"
+        if self.space.discrete != (self.head == "categorical"):
+            return "its head and its actions are of two kinds"
         if len(self.log_std_range) != 2 or not isinstance(self.info, Mapping):
             return "its description is not of the known form"
         return None

@@ -1,7 +1,8 @@
-"""A tabular policy in a file: load it, give it a state, get an action. Needs NumPy alone."""
+"""A tabular policy in a file: load it, give it a state, get an action. Needs no JAX."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from countmorl.errors import DataError, RunError
-from countmorl.files import read_arrays, write_arrays
-from countmorl.runtime.policy import POLICY_FILE
+from countmorl.files import Arrays, write_arrays
+from countmorl.runtime.files import read_policy_file
 
 KIND = "tabular-policy"
 
@@ -23,27 +24,76 @@ class TabularPolicy:
     """pi(a | s), [states, actions]."""
     counts: np.ndarray
     """n(s, a) of the data, [states, actions]."""
-    info: dict[str, Any]
+    info: Mapping[str, Any]
 
-    def act(self, state: int) -> int:
-        """Return the likeliest action in a state."""
-        if not 0 <= state < len(self.probabilities):
-            raise DataError(
-                f"State {state} is not one of the policy's {len(self.probabilities)} states."
+    def __post_init__(self) -> None:
+        fits = self.probabilities.ndim == 2 and self.probabilities.shape == self.counts.shape
+        if not fits or not np.isfinite(self.probabilities).all():
+            raise RunError(
+                "This policy cannot be used: it wants finite probabilities and counts, both "
+                "[states, actions]."
             )
-        return int(self.probabilities[state].argmax())
+
+    @property
+    def obs_dim(self) -> int:
+        """An observation is one number: the state's."""
+        return 1
+
+    @property
+    def action_dim(self) -> int:
+        """How many actions there are."""
+        return self.probabilities.shape[1]
+
+    @property
+    def discrete(self) -> bool:
+        """Actions are numbers."""
+        return True
+
+    def act(
+        self, obs: np.ndarray | int, *, rng: np.random.Generator | None = None
+    ) -> np.ndarray | int:
+        """Return the likeliest action of a state, or with `rng` a sample.
+
+        A state is a whole number, or an observation [1]; a batch is [n, 1].
+        """
+        states = np.asarray(obs)
+        if states.ndim and states.shape[-1] != 1:
+            raise DataError(
+                "The policy wants the number of a state, an observation [1] or a batch [n, 1]; "
+                f"got an array of shape {list(states.shape)}."
+            )
+        flat = states.reshape(-1)
+        wrong = flat[(flat != np.floor(flat)) | (flat < 0) | (flat >= len(self.probabilities))]
+        if len(wrong):
+            raise DataError(
+                f"State {wrong[0]:g} is not one of the policy's {len(self.probabilities)} states."
+            )
+        chances = self.probabilities[flat.astype(np.int64)]
+        if rng is None:
+            actions = chances.argmax(axis=1)
+        else:
+            actions = (chances.cumsum(axis=1) > rng.random((len(flat), 1))).argmax(axis=1)
+        return actions if states.ndim == 2 else int(actions[0])
 
     def save(self, path: str | Path) -> None:
         """Write the policy to one safetensors file, atomically."""
         arrays = {"probabilities": self.probabilities, "counts": self.counts}
-        write_arrays(Path(path), arrays, {"kind": KIND, "info": self.info})
+        write_arrays(Path(path), arrays, {"kind": KIND, "info": dict(self.info)})
 
     @classmethod
     def load(cls, path: str | Path) -> TabularPolicy:
         """Read a policy from a run folder or a file."""
-        path = Path(path)
-        path = path / POLICY_FILE if path.is_dir() else path
-        arrays, meta = read_arrays(path)
+        path, arrays, meta = read_policy_file(path)
         if meta.get("kind") != KIND:
             raise RunError(f"{path} is not a {KIND}; it is a {meta.get('kind', 'unknown')} file.")
-        return cls(info=meta["info"], **arrays)
+        return cls.of(path, arrays, meta)
+
+    @classmethod
+    def of(cls, path: Path, arrays: Arrays, meta: Mapping[str, Any]) -> TabularPolicy:
+        """Make a policy of what its file holds."""
+        try:
+            return cls(
+                probabilities=arrays["probabilities"], counts=arrays["counts"], info=meta["info"]
+            )
+        except KeyError as error:
+            raise RunError(f"{path} is not a complete policy: {error} is missing.") from error

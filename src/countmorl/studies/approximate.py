@@ -10,28 +10,28 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from countmorl.collecting.qlearning import Steps
 from countmorl.counting import fit as codes_fit
+from countmorl.counting.base import CodesConfig
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.estimate import SIGNS, CountEstimate
-from countmorl.counting.fit import CodesConfig
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
-from countmorl.dynamics import fit as model_fit
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, Rows
+from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit, ModelRows, keep_better, split_rows
 from countmorl.envs.gridworld import World
 from countmorl.errors import ConfigError
+from countmorl.fitting import AbstractFit, run_fit
 from countmorl.scaling import Standardizer
 from countmorl.studies.collisions import Collisions, find_collisions, spoils
 from countmorl.studies.multihot import Drawing, drawn_rows, hot_pairs, pair_counts
-from countmorl.types import Key
+from countmorl.types import Key, Metrics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,18 +127,18 @@ class Comparison:
 def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> Comparison:
     """Fit ensemble and encoders on a log, count all its rows, and compare every pair."""
     wall, cpu = time.perf_counter(), time.process_time()
-    model_key, codes_key = jr.split(jr.key(seed))
     dataset = drawn_rows(world, steps, config.fit_rows, drawing=config.drawing, seed=seed)
-    rows, inputs = model_fit.split_rows(dataset, config.model, seed)
+    rows, standardizer = split_rows(dataset, config.model, seed)
     if config.fit_pairs == "all":
-        rows, inputs = _rescaled(rows, inputs, Standardizer.fit(hot_pairs(world)))
-    ensemble = _fit_model(rows, inputs, config.model, key=model_key)
+        rows, standardizer = _rescaled(rows, standardizer, Standardizer.fit(hot_pairs(world)))
+    ensemble = run_fit(EnsembleFit(rows, standardizer, config.model), seed=seed)
     x = pair_inputs(world, ensemble)
-    seen = x if config.fit_pairs == "all" else rows.x
-    autoencoders, updates, restarts = _fit_codes(ensemble, seen, x, config, key=codes_key)
+    if config.fit_pairs == "all":
+        rows = eqx.tree_at(lambda rows: rows.x, rows, x)
+    autoencoders, updates, restarts = _fit_codes(ensemble, rows, x, config, seed=seed)
     true = pair_counts(world, steps)
     words, _ = codes_fit.encode(ensemble, autoencoders, x)
-    counter = CodeCounter(autoencoders, count_pairs(words, true))
+    counter = CodeCounter(autoencoders=autoencoders, tables=count_pairs(words, true))
     members = counter.counts(x, ensemble.trunks(x))
     estimate = CountEstimate.of(members)
     return Comparison(
@@ -159,7 +159,7 @@ def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> C
 
 def pair_inputs(world: World, ensemble: Ensemble) -> Float[Array, "pairs inputs"]:
     """All pairs as the networks read them: multi-hot and standardised."""
-    return ensemble.inputs(jnp.asarray(hot_pairs(world)))
+    return ensemble.standardizer(jnp.asarray(hot_pairs(world)))
 
 
 def count_pairs(words: np.ndarray, counts: np.ndarray) -> tuple[CountTable, ...]:
@@ -171,63 +171,91 @@ def count_pairs(words: np.ndarray, counts: np.ndarray) -> tuple[CountTable, ...]
     return tuple(CountTable.of(member[logged], counts[logged]) for member in words)
 
 
-def _rescaled(rows: Rows, old: Standardizer, new: Standardizer) -> tuple[Rows, Standardizer]:
+def _rescaled(
+    rows: ModelRows, old: Standardizer, new: Standardizer
+) -> tuple[ModelRows, Standardizer]:
     """Give the inputs another scale."""
     x, holdout_x = (new(old.invert(part)) for part in (rows.x, rows.holdout_x))
-    return Rows(x, rows.y, holdout_x, rows.holdout_y), new
+    return ModelRows(x, rows.y, holdout_x, rows.holdout_y), new
 
 
-def _fit_model(rows: Rows, inputs: Standardizer, config: EnsembleConfig, *, key: Key) -> Ensemble:
-    start_key, epoch_key = jr.split(key)
-    state = model_fit.start(rows, config, key=start_key)
-    for epoch in range(config.max_epochs):
-        state, _ = model_fit.fit_epoch((rows, config, None), state, jr.fold_in(epoch_key, epoch))
-        if int(state.stale) > config.patience:
-            break
-    return model_fit.finish(state, inputs, config.elites)
+class CodesState(eqx.Module):
+    """The encoders as they are, and the best of each elite so far."""
+
+    inner: codes_fit.CodesState
+    best: Autoencoder
+    colliding: Int[Array, " elites"]
+    """Pairs that share a code with another, for the best encoder of each elite."""
+    updates: Int[Array, ""]
 
 
-def _fit_codes(
-    ensemble: Ensemble,
-    seen: Float[Array, "rows inputs"],
-    pairs: Float[Array, "pairs inputs"],
-    config: CountsConfig,
-    *,
-    key: Key,
-) -> tuple[Autoencoder, int, int]:
-    """Fit until each elite had a code for each pair; return encoders, updates and new starts.
+class SeparatingFit(AbstractFit[CodesState, CodesState]):
+    """Fits encoders until each elite has had a code for each pair.
 
     Of each elite the encoder with the fewest colliding pairs is kept, as the best weights of each
     member are. True counts play no part in it.
     """
-    best, fewest, done = None, np.full(len(ensemble.elites), len(pairs) + 1), 0
-    for attempt in range(config.starts):
-        start_key, epoch_key = jr.split(jr.fold_in(key, attempt))
-        state = codes_fit.start(
-            codes_fit.feature_scales(ensemble, seen),
-            seen.shape[1],
-            config.bits,
-            config.codes,
-            key=start_key,
+
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        rows: ModelRows,
+        pairs: Float[Array, "pairs inputs"],
+        config: CountsConfig,
+        attempt: int = 0,
+        before: CodesState | None = None,
+    ) -> None:
+        self.inner = codes_fit.CodesFit(ensemble, rows, config.codes, config.bits, attempt)
+        self.name, self.stream = self.inner.name, self.inner.stream
+        self.ensemble, self.pairs, self.config = ensemble, pairs, config
+        self.before, self.epochs, self.updates = before, config.epochs, config.updates
+
+    def init(self, *, key: Key) -> CodesState:
+        """Random encoders; the best are those of an earlier start, where there was one."""
+        inner = self.inner.init(key=key)
+        if self.before is not None:
+            return eqx.tree_at(lambda state: state.inner, self.before, inner)
+        none = jnp.full(len(self.ensemble.elites), len(self.pairs) + 1, jnp.int32)
+        best = jax.tree.map(jnp.copy, inner.autoencoders)
+        return CodesState(inner, best, none, jnp.zeros((), jnp.int32))
+
+    def epoch(self, state: CodesState, *, key: Key) -> tuple[CodesState, Metrics]:
+        """Encoder updates; then a look at which pairs still share a code."""
+        inner, metrics = self.inner.epoch(state.inner, key=key)
+        words, _ = codes_fit.encode(self.ensemble, inner.autoencoders, self.pairs)
+        shared = [sum(map(len, find_collisions(member))) for member in words]
+        colliding = jnp.asarray(shared, jnp.int32)
+        state = CodesState(
+            inner,
+            keep_better(colliding < state.colliding, inner.autoencoders, state.best),
+            jnp.minimum(colliding, state.colliding),
+            state.updates + self.config.updates,
         )
-        for epoch in range(config.epochs):
-            frozen = (ensemble, seen, config.codes)
-            state, _ = codes_fit.fit_epoch(frozen, state, jr.fold_in(epoch_key, epoch))
-            words, _ = codes_fit.encode(ensemble, state.autoencoders, pairs)
-            colliding = np.array([sum(map(len, find_collisions(each))) for each in words])
-            better, done = colliding < fewest, done + config.updates
-            best = _keep(better, state.autoencoders, best)
-            fewest = np.minimum(colliding, fewest)
-            if not fewest.any():
-                return best, done, attempt
-    assert best is not None
-    return best, done, config.starts - 1
+        return state, metrics
+
+    def finished(self, state: CodesState) -> bool:
+        """Stop once no pairs share a code."""
+        return not bool(state.colliding.any())
+
+    def result(self, state: CodesState) -> CodesState:
+        """The best encoders, and how they came about."""
+        return state
 
 
-def _keep(better: np.ndarray, new: Autoencoder, old: Autoencoder | None) -> Autoencoder:
-    """Take a copy of the new encoders of elites that got better; else the old."""
-
-    def pick(a: Array, b: Array) -> Array:
-        return jnp.where(better.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
-
-    return jax.tree.map(pick, new, new if old is None else old)
+def _fit_codes(
+    ensemble: Ensemble,
+    rows: ModelRows,
+    pairs: Float[Array, "pairs inputs"],
+    config: CountsConfig,
+    *,
+    seed: int,
+) -> tuple[Autoencoder, int, int]:
+    """Fit from one start after the other; return encoders, updates and how many starts failed."""
+    state = None
+    for attempt in range(config.starts):
+        fit = SeparatingFit(ensemble, rows, pairs, config, attempt, state)
+        state = run_fit(fit, seed=seed)
+        if fit.finished(state):
+            return state.best, int(state.updates), attempt
+    assert state is not None
+    return state.best, int(state.updates), config.starts - 1

@@ -76,7 +76,7 @@ class Test:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class StatementResult:
     """How one statement fared in one family."""
 
     statement: str
@@ -99,7 +99,7 @@ def violation_study(
     variant: Variant | None = None,
     seed: int = 0,
     families: dict[str, Draw] | None = None,
-) -> list[Finding]:
+) -> list[StatementResult]:
     """Judge every statement on so many instances of each family."""
     if instances < 1:
         raise ConfigError(f"`instances` must be at least 1, got {instances}.")
@@ -116,9 +116,9 @@ def violation_study(
     return findings
 
 
-def worst(findings: list[Finding]) -> dict[str, Finding]:
+def worst(findings: list[StatementResult]) -> dict[str, StatementResult]:
     """Return, for each statement, the family in which it failed most."""
-    result: dict[str, Finding] = {}
+    result: dict[str, StatementResult] = {}
     for finding in findings:
         known = result.get(finding.statement, finding)
         rank, best = ((f.share, f.highest_tightness) for f in (finding, known))
@@ -233,9 +233,9 @@ def _all_pairs(statement: str, actual: np.ndarray, bound: np.ndarray) -> Test:
     return Test(statement=statement, actual=ratio, bound=1.0)
 
 
-def _summary(statement: str, family: str, tests: list[Test]) -> Finding:
+def _summary(statement: str, family: str, tests: list[Test]) -> StatementResult:
     tightness = [test.tightness for test in tests]
-    return Finding(
+    return StatementResult(
         statement=statement,
         family=family,
         instances=len(tests),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from countmorl.envs.gridworld import LIMIT, World
-from countmorl.studies.checks import Finding
+from countmorl.studies.checks import StatementResult
 from countmorl.studies.drawing import COLOURS, draw_ground, draw_pairs, draw_plan, drawn
 from countmorl.studies.planners import Outcome
 from countmorl.studies.tightness import Shrinkage
@@ -79,7 +79,7 @@ def study_figure(outcomes: Sequence[Outcome], path: Path) -> None:
         figure.legend(handles, names, loc="outside lower center", ncols=len(names))
 
 
-def theory_figure(curve: Shrinkage, findings: Sequence[Finding], path: Path) -> None:
+def theory_figure(curve: Shrinkage, findings: Sequence[StatementResult], path: Path) -> None:
     """How the bounds shrink with n, and how close each statement comes to failing."""
     with drawn(path, 1, 2, (9.6, 3.9), width_ratios=(1, 1.05)) as (_, axes):
         left, right = axes.flat
@@ -91,7 +91,7 @@ def theory_figure(curve: Shrinkage, findings: Sequence[Finding], path: Path) -> 
         _tightness(right, findings)
 
 
-def _tightness(axis: Any, findings: Sequence[Finding]) -> None:
+def _tightness(axis: Any, findings: Sequence[StatementResult]) -> None:
     statements = list(dict.fromkeys(finding.statement for finding in findings))[::-1]
     for height, statement in enumerate(statements):
         ours = [finding for finding in findings if finding.statement == statement]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import METRICS, Run
+from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runtime.tabular import TabularPolicy
 from countmorl.tabular.certificate import Assumptions, certificate, pair_errors
 from countmorl.tabular.conservative import count_penalty, lowered
@@ -21,7 +22,9 @@ from countmorl.tabular.estimate import maximum_likelihood
 from countmorl.tabular.mdp import TabularMDP, check_gamma
 from countmorl.tabular.planning import plan_floored, policy_iteration, start_value
 
-PACKAGES = ("countmorl", "numpy", "scipy")
+NAME = "tabular"
+STAGE = "plan"
+"""The one stage of a tabular run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,14 @@ class Tabular:
             raise ConfigError(f"`beta` must be at least 0, got {self.beta:g}.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class TabularSettings:
+    """Everything a tabular run restarts from, beside its data."""
+
+    plan: Tabular
+    assume: Assumptions
+
+
 def train_tabular(
     dataset: Dataset,
     *,
@@ -63,29 +74,46 @@ def train_tabular(
     source: str | None = None,
 ) -> Run:
     """Plan on a log of a finite world; return the run, whose metrics hold value and certificate."""
-    config, assume = config or Tabular(), assume or Assumptions()
+    settings = TabularSettings(plan=config or Tabular(), assume=assume or Assumptions())
+    policy, results = _solved(dataset, settings)
+    manifest = Manifest(
+        algorithm=NAME,
+        config=to_json(settings),
+        data=DataOrigin(source=source, name=dataset.name, hash=dataset.hash),
+    )
+    run = Run.create(out or Path("runs") / f"{NAME}-{dataset.name}", manifest)
+    return _finish(run, policy, results)
+
+
+def resume_tabular(run: Run, dataset: Dataset) -> Run:
+    """Plan again where a run was stopped before its end; a finished one is left as it is."""
+    if run.finished:
+        return run
+    settings = from_json(TabularSettings, run.manifest.config)
+    return _finish(run, *_solved(dataset, settings))
+
+
+def _solved(dataset: Dataset, settings: TabularSettings) -> tuple[TabularPolicy, dict[str, Any]]:
+    config = settings.plan
     data = TabularData.of(dataset, states=config.states, actions=config.actions)
-    policy, results = solve(data, config, assume)
-    settings = {
-        "algorithm": "tabular",
-        "config": asdict(config),
-        "assumptions": asdict(assume),
-        "data": {"source": source, "name": dataset.name, "hash": dataset.hash},
-        "versions": {package: version(package) for package in PACKAGES}
-        | {"python": platform.python_version()},
-    }
-    run = Run.create(out or Path("runs") / f"tabular-{dataset.name}", settings)
+    chances, results = solve(data, config, settings.assume)
     info = {
-        "algorithm": "tabular",
+        "algorithm": NAME,
         "dataset": dataset.name,
         "task": dataset.task.env_id if dataset.task else None,
         "countmorl": version("countmorl"),
     }
     shown = slice(0, data.given_states)  # Twins are ends; nothing is done there.
-    TabularPolicy(probabilities=policy[shown], counts=data.counts[shown], info=info).save(
-        run.policy_path
-    )
-    run.append("metrics.jsonl", {"epoch": 1, "rows": len(dataset), **results})
+    policy = TabularPolicy(probabilities=chances[shown], counts=data.counts[shown], info=info)
+    return policy, {"rows": len(dataset), **results}
+
+
+def _finish(run: Run, policy: TabularPolicy, results: dict[str, Any]) -> Run:
+    with run.lock():
+        run.rewind(0)
+        run.append(METRICS, {"stage": STAGE, "epoch": 1, **results})
+        policy.save(run.policy_path)
+        run.save_result(STAGE, {"probabilities": policy.probabilities})
     return run
 
 
@@ -97,6 +125,7 @@ def solve(
     careful, policy = _plan(model, data, config, assume)
     behaviour = data.behaviour
     constants = {"delta": config.delta, "gamma": config.gamma, "assume": assume}
+    sure = certificate(data, policy, **constants)
     live = ~data.terminal[: data.given_states]
     counts = data.counts[: data.given_states][live]
     return policy, {
@@ -107,8 +136,11 @@ def solve(
         "value_model": start_value(model, policy),
         "value_penalized": start_value(careful, policy),
         "value_behaviour": start_value(model, behaviour),
-        "certificate": certificate(data, policy, **constants).as_dict(),
-        "certificate_behaviour": certificate(data, behaviour, **constants).as_dict(),
+        "certified": sure.lower,
+        "certified_behaviour": certificate(data, behaviour, **constants).lower,
+        "confidence": sure.confidence,
+        "least_value": sure.least,
+        "mean_error": sure.mean_error,
     }
 
 

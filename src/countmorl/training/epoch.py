@@ -1,5 +1,7 @@
 """The compiled epoch: a rollout in the model where there is one, then gradient steps."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
-from countmorl.algorithms.adversary import AbstractAdversary, World
+from countmorl.algorithms.adversary import AbstractAdversary, AdversaryState
 from countmorl.buffer import RingBuffer
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.types import Key, Metrics, Transition
@@ -23,7 +25,7 @@ class Imagination(eqx.Module):
     """Rollouts begun in one epoch (B)."""
     rows: int = eqx.field(static=True)
     """Rows of a batch that come from the model."""
-    continued: int = eqx.field(static=True, default=0)
+    going_on: int = eqx.field(static=True, default=0)
     """Rollouts that go on from where the last epoch's ended; the others begin in the data."""
     adversary: AbstractAdversary | None = None
     """What changes the model after each epoch."""
@@ -43,8 +45,8 @@ class PolicyState(eqx.Module):
 
     agent: AbstractAgent
     buffer: RingBuffer | None
-    world: World | None = None
-    """The model's members, where an adversary changes them."""
+    adversary: AdversaryState | None = None
+    """What an adversary has made of the model, where there is one."""
 
 
 @eqx.filter_jit(donate="all-except-first")
@@ -62,18 +64,18 @@ def epoch(frozen: Frozen, state: PolicyState, key: Key) -> tuple[PolicyState, Me
         return agent.update(mixed_batch(frozen, buffer, key=batch_key), key=learn_key)
 
     agent, metrics = jax.lax.scan(step, state.agent, jr.split(update_key, frozen.updates))
-    world, more = oppose(frozen, state, agent, key=jr.fold_in(key, 2))
-    return PolicyState(agent, buffer, world), trees.mean(metrics) | facts | more
+    adversary, more = turn_model(frozen, state, agent, key=jr.fold_in(key, 2))
+    return PolicyState(agent, buffer, adversary), trees.mean(metrics) | facts | more
 
 
-def oppose(
-    frozen: Frozen, state: PolicyState, agent: AbstractAgent, *, key: Key
-) -> tuple[World | None, Metrics]:
+def turn_model(
+    frozen: Frozen, state: PolicyState, agent: Any, *, key: Key
+) -> tuple[AdversaryState | None, Metrics]:
     """Let the adversary change the model."""
     plan = frozen.imagination
-    if plan is None or plan.adversary is None or state.world is None:
+    if plan is None or plan.adversary is None or state.adversary is None:
         return None, {}
-    return plan.adversary.update(state.world, plan.model, agent, frozen.data.obs, key=key)
+    return plan.adversary.update(state.adversary, plan.model, agent, frozen.data.obs, key=key)
 
 
 def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer | None, Metrics]:
@@ -88,14 +90,14 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
     start_key, roll_key = jr.split(key)
     rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
     start, facts = frozen.data.obs[rows], {}
-    if plan.continued:
+    if plan.going_on:
         further_key = jr.fold_in(start_key, 1)
-        last, alive = state.buffer.latest(plan.continued, plan.horizon, key=further_key)
+        last, alive = state.buffer.latest(plan.going_on, plan.horizon, key=further_key)
         alive &= near(last.next_obs, frozen.data.obs)
-        further = jnp.where(alive[:, None], last.next_obs, start[: plan.continued])
-        start = start.at[: plan.continued].set(further)
+        further = jnp.where(alive[:, None], last.next_obs, start[: plan.going_on])
+        start = start.at[: plan.going_on].set(further)
         facts["continued"] = alive.sum(dtype=jnp.float32) / plan.branches
-    model = state.world.inside(plan.model) if state.world else plan.model
+    model = state.adversary.inside(plan.model) if state.adversary else plan.model
     steps, alive, rolled = rollout(model, state.agent.act, start, plan.horizon, key=roll_key)
     return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in (facts | rolled).items()}
 

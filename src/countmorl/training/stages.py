@@ -1,9 +1,10 @@
-"""The host loop: drive stages, record, save, and stop cleanly."""
+"""Fits as durable stages of a run: drive them, record, save, and stop cleanly."""
 
 from __future__ import annotations
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,11 +17,11 @@ import jax
 import jax.random as jr
 import numpy as np
 
-from countmorl.errors import RunError
-from countmorl.fitting import AbstractStage
+from countmorl.errors import Interrupted, RunError
+from countmorl.fitting import AbstractFit, first_state, stream_of
 from countmorl.loggers import Logger
 from countmorl.progress import EpochReport
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import METRICS, TIMING, Run
 from countmorl.trees import from_arrays, to_arrays
 
 Result = TypeVar("Result")
@@ -29,107 +30,115 @@ POLITE = (signal.SIGINT, signal.SIGTERM)
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
-class Interrupted(Exception):
-    """The user asked to stop; everything up to `epoch` is saved."""
-
-    def __init__(self, run: Run, stage: str, epoch: int) -> None:
-        super().__init__(f"Stopped after epoch {epoch} of stage {stage}; nothing is lost.")
-        self.run = run
-
-
 @dataclass
 class Stages:
-    """Runs stages one after the other in a run folder; a finished one is read from its file."""
+    """Carries out fits in a run folder, one after the other; finished ones are read from it."""
 
     run: Run
     seed: int
     save_every: int
+    keep_policies: int = 0
+    """Policies of the last evaluations to keep."""
     loggers: list[Logger] = field(default_factory=list)
     quiet: bool = False
 
-    def do(self, stage: AbstractStage[Any, Result]) -> Result:
-        """Return a stage's result: stored, or computed from its checkpoint or from its start."""
-        with _compile_clock(self._compile):
-            return self._do(stage, jr.fold_in(jr.key(self.seed), stage.stream))
-
-    def _do(self, stage: AbstractStage[Any, Result], stream: jax.Array) -> Result:
-        saved = self.run.load_result(stage.name)
-        if saved is not None:
-            arrays, meta = saved
-            # A result of another run came without its metrics: keep what stands.
-            self._metrics_size = max(self._metrics_size, meta["metrics_size"])
-            template = eqx.filter_eval_shape(lambda key: stage.result(stage.init(key=key)), stream)
-            return from_arrays(template, arrays)
-        result = eqx.filter_jit(stage.result)(self._train(stage, stream))
-        self.run.save_result(stage.name, to_arrays(result))
-        self._metrics_size = self.run.metrics_size
-        return result
-
-    _metrics_size: int = 0
+    _metrics_size: int = field(default=0, init=False)
     """How long the metrics were when the last stage ended."""
     _compile: list[float] = field(default_factory=lambda: [0.0], init=False)
     """Seconds that XLA spent compiling and that no line of timing.jsonl has told yet."""
 
-    def _train(self, stage: AbstractStage[Any, Any], stream: jax.Array) -> Any:
-        state, done = self._restore(stage, stream)
-        report = EpochReport(stage.name, stage.epochs, done, quiet=self.quiet)
+    def do(self, fit: AbstractFit[Any, Result]) -> Result:
+        """Return a fit's result: stored, or computed from its checkpoint or from its start."""
+        with _compile_clock(self._compile):
+            return self._do(fit, stream_of(fit, self.seed))
+
+    def say(self, text: str) -> None:
+        """Tell the user something about the data."""
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def _do(self, fit: AbstractFit[Any, Result], stream: jax.Array) -> Result:
+        saved = self.run.load_result(fit.name)
+        if saved is not None:
+            arrays, meta = saved
+            # A result of another run came without its metrics: keep what stands.
+            self._metrics_size = max(self._metrics_size, meta["metrics_size"])
+            template = eqx.filter_eval_shape(lambda key: fit.result(fit.init(key=key)), stream)
+            return from_arrays(template, arrays)
+        result = eqx.filter_jit(fit.result)(self._train(fit, stream))
+        self.run.save_result(fit.name, to_arrays(result))
+        self._metrics_size = self.run.metrics_size
+        return result
+
+    def _train(self, fit: AbstractFit[Any, Any], stream: jax.Array) -> Any:
+        state, done, ended = self._restore(fit, stream)
+        report = EpochReport(fit.name, fit.epochs, done, quiet=self.quiet)
         with _graceful_stop() as stop:
-            for epoch in range(done + 1, stage.epochs + 1):
+            for epoch in range(done + 1, 1 + (done if ended else fit.epochs)):
                 start, before = time.perf_counter(), self._compile[0]
-                state, metrics = stage.epoch(state, key=jr.fold_in(stream, epoch))
+                state, metrics = fit.epoch(state, key=jr.fold_in(stream, epoch))
                 values = {name: np.asarray(value).tolist() for name, value in metrics.items()}
-                seconds = time.perf_counter() - start
-                timing = {"seconds": seconds, "compile_seconds": self._compile[0]}
-                if stage.updates:
-                    work = max(1e-9, seconds - (self._compile[0] - before))
-                    timing["updates_per_second"] = stage.updates / work
-                self._compile[0] = 0.0
-                _check_finite(values, stage, epoch, self.run)
-                values |= stage.judge(state, epoch)
-                self._record(stage, epoch, values, timing)
-                last = epoch == stage.epochs or stage.finished(state)
+                timing = self._timing(fit, time.perf_counter() - start, before)
+                _check_finite(values, fit, epoch, self.run)
+                values |= fit.judge(state, epoch)
+                self._record(fit, epoch, values, timing)
+                self._keep_policy(fit, state, epoch)
+                ended = fit.finished(state)
+                last = ended or epoch == fit.epochs
                 if stop.is_set() or epoch % self.save_every == 0 or last:
-                    stage.save(state, self.run)
-                    about = {"stage": stage.name, "epoch": epoch, "finished": last}
-                    self.run.save_checkpoint(to_arrays(state), about)
-                report(epoch, {k: values[k] for k in stage.shown if k in values})
+                    self._save(fit, state, epoch, ended=ended)
+                report(epoch, {k: values[k] for k in fit.shown if k in values})
                 if stop.is_set() and not last:
-                    raise Interrupted(self.run, stage.name, epoch)
+                    raise Interrupted(self.run.path, fit.name, epoch)
                 if last:
                     break
         return state
 
-    def _record(
-        self, stage: AbstractStage[Any, Any], epoch: int, values: dict, timing: dict
-    ) -> None:
-        about = {"stage": stage.name, "epoch": epoch}
-        self.run.append("metrics.jsonl", about | values)
-        self.run.append("timing.jsonl", about | timing)
+    def _timing(self, fit: AbstractFit[Any, Any], seconds: float, before: float) -> dict:
+        timing = {"seconds": seconds, "compile_seconds": self._compile[0]}
+        if fit.updates:
+            work = max(1e-9, seconds - (self._compile[0] - before))
+            timing["updates_per_second"] = fit.updates / work
+        self._compile[0] = 0.0
+        return timing
+
+    def _save(self, fit: AbstractFit[Any, Any], state: Any, epoch: int, *, ended: bool) -> None:
+        if (policy := fit.policy(state)) is not None:
+            policy.save(self.run.policy_path)
+        about = {"stage": fit.name, "epoch": epoch, "ended": ended}
+        self.run.save_checkpoint(to_arrays(state), about)
+
+    def _keep_policy(self, fit: AbstractFit[Any, Any], state: Any, epoch: int) -> None:
+        if not self.keep_policies or not fit.kept(epoch):
+            return
+        if (policy := fit.policy(state)) is not None:
+            policy.save(self.run.kept_policy_path(epoch))
+            self.run.drop_policies(keep=self.keep_policies)
+
+    def _record(self, fit: AbstractFit[Any, Any], epoch: int, values: dict, timing: dict) -> None:
+        about = {"stage": fit.name, "epoch": epoch}
+        self.run.append(METRICS, about | values)
+        self.run.append(TIMING, about | timing)
         for logger in self.loggers:
             scalars = {k: v for k, v in values.items() if isinstance(v, (int, float))}
-            logger.log({f"{stage.name}/{k}": v for k, v in scalars.items()}, epoch)
+            logger.log({f"{fit.name}/{k}": v for k, v in scalars.items()}, epoch)
 
-    def _restore(self, stage: AbstractStage[Any, Any], stream: jax.Array) -> tuple[Any, int]:
+    def _restore(self, fit: AbstractFit[Any, Any], stream: jax.Array) -> tuple[Any, int, bool]:
+        """The state to go on from, its epoch, and whether the fit has ended there by itself."""
         saved = self.run.load_checkpoint()
-        if saved is None or saved[1].get("stage") != stage.name:
+        if saved is None or saved[1].get("stage") != fit.name:
             # The stage has not saved yet: what it wrote to the metrics is from a lost attempt.
             self.run.rewind(self._metrics_size)
-            # One compiled program instead of one for every small operation.
-            init = eqx.filter_jit(lambda key: strong(stage.init(key=key)))
-            return init(jr.fold_in(stream, 0)), 0
+            return first_state(fit, stream), 0, False
         arrays, meta = saved
-        template = eqx.filter_eval_shape(lambda key: stage.init(key=key), stream)
+        template = eqx.filter_eval_shape(lambda key: fit.init(key=key), stream)
         state = from_arrays(template, arrays)
         self.run.rewind(meta["metrics_size"])
-        return state, stage.epochs if meta["finished"] else meta["epoch"]
+        self.run.drop_policies(keep=self.keep_policies, after=meta["epoch"])
+        return state, meta["epoch"], meta["ended"]
 
 
-def strong(state: Any) -> Any:
-    """Give every leaf a definite type, or the epoch would be compiled again for its own result."""
-    return jax.tree.map(lambda leaf: jax.lax.convert_element_type(leaf, leaf.dtype), state)
-
-
-def _check_finite(values: dict, stage: AbstractStage[Any, Any], epoch: int, run: Run) -> None:
+def _check_finite(values: dict, fit: AbstractFit[Any, Any], epoch: int, run: Run) -> None:
     bad = [name for name, value in values.items() if not np.isfinite(value).all()]
     if bad:
         kept = (
@@ -139,7 +148,7 @@ def _check_finite(values: dict, stage: AbstractStage[Any, Any], epoch: int, run:
         )
         raise RunError(
             f"The training diverged: `{bad[0]}` is {values[bad[0]]} in epoch {epoch} of stage "
-            f"{stage.name}.{kept} A lower learning rate may help; `countmorl data check` finds bad "
+            f"{fit.name}.{kept} A lower learning rate may help; `countmorl data check` finds bad "
             "rows."
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import h5py
 import numpy as np
@@ -14,8 +14,8 @@ from countmorl.data.fields import ALIASES, Fields, dims_of
 from countmorl.envs.tasks import Task, task_of_env, task_of_file
 from countmorl.errors import DataError
 from countmorl.files import atomic
+from countmorl.runs.options import Mode
 
-Mode = Literal["true", "d4rl-exact"]
 NEEDED = ("observations", "actions", "rewards", "terminals")
 KEYS = {name for names in ALIASES.values() for name in names}
 
@@ -165,7 +165,7 @@ def write_hdf5(dataset: Dataset, path: Path) -> None:
         "next_observations": dataset.next_obs,
         "terminals": dataset.terminated,
         "timeouts": dataset.truncated,
-        **{k: stored[k] for k in ("action_low", "action_high", "action_count") if k in stored},
+        **dataset.space.fields,
     }
     if not dataset.next_known.all():
         columns["next_known"] = dataset.next_known

@@ -11,12 +11,16 @@ from countmorl.data.fields import Fields
 from countmorl.envs.tasks import Task, task_of_env
 from countmorl.errors import DataError
 from countmorl.extras import require
+from countmorl.runs.options import Mode
 
 PREFIX = "minari:"
 
 
-def read_minari(dataset_id: str, *, task: Task | None = None) -> Fields:
-    """Read a Minari dataset by its id, downloading it first where it is not on this machine."""
+def read_minari(dataset_id: str, *, mode: Mode = "true") -> Fields:
+    """Read a Minari dataset by its id, downloading it first where it is not on this machine.
+
+    It has one way to be read, so `mode` changes nothing.
+    """
     minari = require("minari")
     try:
         # Minari prints to standard output, where our JSON goes.
@@ -42,7 +46,7 @@ def read_minari(dataset_id: str, *, task: Task | None = None) -> Fields:
             "discrete actions counted from 0 can be used."
         )
     found["episode_ends"] = np.cumsum([len(part["rewards"]) for part in parts]) - 1
-    return Fields.of(found, name=PREFIX + dataset_id, task=task or _task(dataset))
+    return Fields.of(found, name=PREFIX + dataset_id, task=_task(dataset))
 
 
 def _episode(episode: object, dataset_id: str) -> dict[str, np.ndarray]:

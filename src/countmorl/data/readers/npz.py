@@ -1,39 +1,29 @@
-"""Arrays in memory and NPZ files, never with pickle."""
+"""NPZ files, never with pickle."""
 
 from __future__ import annotations
 
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import ALIASES, Fields, dims_of
-from countmorl.envs.tasks import Task, task_of_file
+from countmorl.envs.tasks import task_of_file
 from countmorl.errors import DataError
 from countmorl.files import atomic
+from countmorl.runs.options import Mode
 
 KEYS = {name for names in ALIASES.values() for name in names}
 
 
-def read_mapping(
-    arrays: Mapping[str, np.ndarray], *, name: str = "arrays", task: Task | None = None
-) -> Fields:
-    """Take arrays by name; unknown names are errors, so that a typing slip is not lost."""
-    unknown = sorted(set(arrays) - KEYS)
-    if unknown:
-        raise DataError(
-            f"'{name}' holds unknown arrays: {', '.join(unknown)}. Known: "
-            f"{', '.join(names[0] for names in ALIASES.values())} (or D4RL's names)."
-        )
-    return Fields.of(dict(arrays), name=name, task=task)
+def read_npz(path: Path, *, mode: Mode = "true") -> Fields:
+    """Read an NPZ file; arrays of objects, which need pickle, are refused.
 
-
-def read_npz(path: Path, *, task: Task | None = None) -> Fields:
-    """Read an NPZ file; arrays of objects, which need pickle, are refused."""
+    It has one way to be read, so `mode` changes nothing.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(item.file_size for item in archive.infolist())
@@ -60,8 +50,7 @@ def read_npz(path: Path, *, task: Task | None = None) -> Fields:
             f"{path} is not a readable NPZ file of plain arrays: {error}. Write it with "
             "numpy.savez and no objects."
         ) from error
-    if task is None:
-        task = task_of_file(path.stem, dims_of(found))
+    task = task_of_file(path.stem, dims_of(found))
     return Fields.of(found, name=path.stem, task=task)
 
 

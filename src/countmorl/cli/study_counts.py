@@ -1,10 +1,9 @@
-"""`countmorl gridworld NAME`: do approximate counts equal true counts?"""
+"""`countmorl study counts WORLD`: do approximate counts equal true counts?"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,12 +20,12 @@ from countmorl.studies.collisions import codes_needed
 from countmorl.studies.multihot import pair_name
 
 Flat = tyro.conf.arg(name="")
-Name = Annotated[Positional[str], tyro.conf.arg(metavar="NAME")]
+Name = Annotated[Positional[str], tyro.conf.arg(metavar="WORLD")]
 NAMED = 3
 """Collisions that are named; the JSON holds all."""
 
 
-def gridworld(
+def counts(
     name: Name,
     config: Annotated[CountsConfig, Flat],
     seeds: int = 5,
@@ -196,6 +195,3 @@ def _named(one: Comparison) -> str:
         f"With seed {one.seed} in {one.world.name}, {shared} pairs share {len(member)} codes: "
         f"{'; '.join(named)}{'; ...' if len(member) > NAMED else ''}."
     )
-
-
-COMMANDS: dict[str, Callable[..., int]] = {"gridworld": gridworld}

@@ -1,20 +1,20 @@
-"""`countmorl algorithms`: what can be trained."""
+"""`countmorl methods`: what can be trained."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from typing import Any
 
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_based import AbstractModelBased
+from countmorl.algorithms.presets import presets_of
 from countmorl.cli.output import print_json, print_table
-from countmorl.cli.train import presets_of
+from countmorl.cli.train import idea
 
 
-def algorithms(json: bool = False) -> int:
-    """List the algorithms: what each does, whose it is, whether it learns a model and takes
-    discrete actions, how long its file is.
+def methods(json: bool = False) -> int:
+    """List the methods: what each does, whose it is, whether it learns a model and takes discrete
+    actions.
 
     Args:
         json: Print JSON.
@@ -23,7 +23,7 @@ def algorithms(json: bool = False) -> int:
     if json:
         print_json(rows)
         return 0
-    columns = ("name", "idea", "paper", "model", "discrete", "lines")
+    columns = ("name", "idea", "paper", "model", "discrete")
     print_table(columns, ([_said(row[column]) for column in columns] for row in rows))
     print(
         "countmorl train NAME DATA trains one; countmorl train NAME --help explains its settings."
@@ -31,20 +31,16 @@ def algorithms(json: bool = False) -> int:
     return 0
 
 
-def _said(value: str | int) -> str:
+def _said(value: Any) -> str:
     return str(value) if not isinstance(value, bool) else "yes" if value else "no"
 
 
-def about(algorithm: type[AbstractAlgorithm]) -> dict[str, str | int]:
-    """Describe one algorithm."""
+def about(algorithm: type[AbstractAlgorithm]) -> dict[str, Any]:
+    """Describe one method."""
     return {
-        "idea": (algorithm.__doc__ or "").splitlines()[0].split(": ", 1)[1],
+        "idea": idea(algorithm),
         "paper": algorithm.paper,
         "model": issubclass(algorithm, AbstractModelBased),
         "discrete": algorithm.takes_discrete,
         "presets": presets_of(algorithm),
-        "lines": len(inspect.getsource(inspect.getmodule(algorithm) or algorithm).splitlines()),
     }
-
-
-COMMANDS: dict[str, Callable[..., int]] = {"algorithms": algorithms}

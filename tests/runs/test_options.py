@@ -1,7 +1,7 @@
 import pytest
 
 from countmorl.errors import ConfigError
-from countmorl.training.options import DataOptions, RunOptions
+from countmorl.runs.options import DataOptions, RunOptions
 
 
 @pytest.mark.parametrize(

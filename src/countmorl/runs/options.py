@@ -1,11 +1,14 @@
 """Settings of a run that have nothing to do with the algorithm."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from countmorl.configs import at_least, check_types
-from countmorl.data.readers.hdf5 import Mode
 from countmorl.errors import ConfigError
 from countmorl.loggers import LoggerName
+
+Mode = Literal["true", "d4rl-exact"]
+"""Which rows of a D4RL file are taken."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +37,12 @@ class RunOptions:
     seed: int = 0
     """Seed of everything random. The same seed gives the same run."""
     eval_every: int = 10
-    """Epochs between evaluations in the task's environment; 0 for none."""
+    """Epochs between evaluations, by play where the task can be simulated; 0 for none."""
     eval_episodes: int = 10
     """Episodes in one evaluation."""
+    keep_policies: int = 10
+    """Policies of the last evaluations to keep, simulated or not, so that there is something to
+    choose from."""
     save_every: int = 5
     """Epochs between checkpoints: what a kill can lose at most."""
     log: tuple[LoggerName, ...] = ()
@@ -44,6 +50,6 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         check_types(self)
-        at_least(self, seed=0, eval_every=0, eval_episodes=1, save_every=1)
+        at_least(self, seed=0, eval_every=0, eval_episodes=1, keep_policies=0, save_every=1)
         if self.seed >= 2**31:
             raise ConfigError(f"`seed` must be below 2147483648, got {self.seed}.")

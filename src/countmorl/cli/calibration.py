@@ -1,0 +1,35 @@
+"""`countmorl calibration RUN`: do counts predict the model's error?"""
+
+from __future__ import annotations
+
+from countmorl.cli.output import RunFolder, print_json, print_table
+from countmorl.configs import to_json
+from countmorl.reports.figures import errors
+from countmorl.runs.folder import Run
+
+
+def calibration(run: RunFolder, json: bool = False) -> int:
+    """Show whether counts predict the model's error: held-out error by count, in bins.
+
+    Args:
+        run: The folder of a run that counts; the figure goes there.
+        json: Print JSON.
+    """
+    opened = Run.open(run)
+    facts = opened.calibration()
+    if json:
+        print_json(to_json(facts))
+        return 0
+    print_table(
+        ("count", "error", "rows"),
+        ((f"{b.count:.1f}", f"{b.error:.4f}", str(b.rows)) for b in facts.bins),
+    )
+    print(facts.verdict)
+    swapped = facts.swapped_actions
+    print(
+        f"The median count of held-out pairs is {facts.median_count:.1f}; with other rows' "
+        f"actions it is {swapped.median_count:.1f}, and the logged one of two such pairs "
+        f"counts more in {100 * swapped.told_apart:.0f} % of cases."
+    )
+    print(f"Figure: {errors(opened)}")
+    return 0

@@ -1,0 +1,101 @@
+"""From words to a call: tyro parses, and what it cannot parse ends in a sentence of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import tyro
+from tyro import _errors as rejected  # Its hook for rejected words; pinned in pyproject.toml.
+
+from countmorl.cli.help import HELP, Option, options_of, print_listing, print_page
+from countmorl.errors import ConfigError, did_you_mean
+
+Command = Callable[..., Any]
+
+
+def run_command(command: Command, words: list[str], prog: str) -> int:
+    """Parse the words of one command and run it, or print its help."""
+    if not set(HELP).isdisjoint(words):
+        print_page(command, prog)
+        return 0
+    return int(parse(command, words, prog) or 0)
+
+
+def run_group(prog: str, title: str, commands: Mapping[str, Command], words: list[str]) -> int:
+    """Run one command of a group, or list them."""
+    if not words or words[0] in HELP:
+        listed = {name: first_sentence(command) for name, command in commands.items()}
+        print_listing(f"{prog} COMMAND ...", title, listed, f"{prog} COMMAND --help tells more.")
+        return 0
+    word, *rest = words
+    if word not in commands:
+        raise ConfigError(
+            f"There is no command '{prog.removeprefix('countmorl ')} {word}'."
+            f"{did_you_mean(word, commands)} Known: {', '.join(commands)}."
+        )
+    return run_command(commands[word], rest, f"{prog} {word}")
+
+
+def parse(command: Command, words: list[str], prog: str) -> Any:
+    """Call a command with what the words say; wrong ones are a `ConfigError`."""
+    with _sentences(command, prog):
+        return tyro.cli(command, args=words, prog=prog, add_help=False)
+
+
+def first_sentence(command: Command) -> str:
+    """What a command does, in a line."""
+    text = " ".join((command.__doc__ or "").split("\n\n")[0].split())
+    return text.split(". ")[0].rstrip(".") + "."
+
+
+@contextmanager
+def _sentences(command: Command, prog: str) -> Iterator[None]:
+    """Turn what the parser rejects into one sentence with a suggestion."""
+
+    def explain(event: rejected.ParseErrorEvent) -> NoReturn:
+        raise ConfigError(_sentence(event, options_of(command), prog))
+
+    with rejected.on_parse_error(explain):
+        yield
+
+
+def _sentence(event: rejected.ParseErrorEvent, options: list[Option], prog: str) -> str:
+    more = f"`{prog} --help` lists what there is."
+    if isinstance(event, rejected.MissingArgs):
+        missing = [option for option in options if option.positional]
+        named = "; ".join(f"{option.name}: {option.about}" for option in missing)
+        return f"`{prog}` wants {named} {more}"
+    if isinstance(event, rejected.UnrecognizedArgs):
+        return f"{_unknown(event.tokens[0], options, prog)} {more}"
+    if isinstance(event, rejected.InvalidChoice):
+        hint = did_you_mean(event.value, event.choices)
+        name, choices = _name(event.argument), ", ".join(event.choices)
+        return f"`{name}` must be one of {choices}; got '{event.value}'.{hint}"
+    argument = getattr(event, "argument", None)
+    if argument is None:
+        return f"{getattr(event, 'message', 'The words could not be read')}. {more}"
+    name = _name(argument)
+    wants = next((each.wants for each in options if each.name == name), "") or "a value"
+    return f"`{name}` wants {wants}{_got(event)}. {more}"
+
+
+def _unknown(token: str, options: list[Option], prog: str) -> str:
+    if not token.startswith("-"):
+        return f"`{prog}` does not know what to do with '{token}'."
+    name = token.split("=")[0]
+    known = [each.name for each in options if not each.positional]
+    known += [each.wants.removeprefix("| ") for each in options if each.wants.startswith("| ")]
+    return f"`{prog}` has no option '{name}'.{did_you_mean(name, known)}"
+
+
+def _name(argument: Any) -> str:
+    return str(argument.lowered.name_or_flags[0])
+
+
+def _got(event: rejected.ParseErrorEvent) -> str:
+    """What stood there, as far as the parser tells."""
+    text = getattr(event, "message", "")
+    quoted = text.split("'")[1::2]
+    return f", got '{quoted[0]}'" if quoted else ", and nothing stands behind it"

@@ -1,0 +1,37 @@
+"""`countmorl resume RUN`: go on, or train on."""
+
+from __future__ import annotations
+
+from countmorl import api
+from countmorl.cli.output import RunFolder, finish
+
+
+def resume(
+    run: RunFolder,
+    epochs: int | None = None,
+    data: str | None = None,
+    method: str | None = None,
+    termination: str | None = None,
+    task: str | None = None,
+    json: bool = False,
+) -> int:
+    """Go on with a stopped run; the result is the same, bit for bit, as if it never stopped.
+
+    A finished run is trained on where --epochs asks for more than it has.
+
+    Args:
+        run: The run's folder.
+        epochs: Train on until this epoch, beyond what was asked for at first.
+        data: The dataset, where it has moved; its contents must be the same.
+        method: The run's own method again, where that is your code (module:Class).
+        termination: The run's own termination rule again, where that is your code
+            (module:function).
+        task: The run's own environment again, where that is your code (module:Env-v0).
+        json: Print a JSON summary at the end.
+    """
+    return finish(
+        lambda: api.resume(
+            run, epochs=epochs, data=data, method=method, termination=termination, task=task
+        ),
+        json,
+    )

@@ -1,0 +1,161 @@
+"""How often were these pairs seen? A run's counter with its model, saved and asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from countmorl import trees
+from countmorl.configs import from_json, to_json
+from countmorl.counting import find_counter
+from countmorl.counting.base import AbstractCounter
+from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.errors import ConfigError, DataError, RunError
+from countmorl.runs.folder import Run
+from countmorl.spaces import ActionSpace
+
+NAME = "counter"
+"""The stage whose result a run's counter is."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counts:
+    """What is known of some pairs: every member's count, the three estimates, the penalty."""
+
+    members: np.ndarray
+    """[members, pairs]"""
+    estimates: dict[Kind, np.ndarray]
+    """LC, AVG and UC, each [pairs]"""
+    penalty: np.ndarray
+    """What the run took from the reward of each pair."""
+
+    def summary(self) -> dict[str, Any]:
+        """Shares and quantiles over the pairs, as JSON-able values."""
+        mean = self.estimates["AVG"]
+        unseen = (self.members == 0).all(axis=0)
+        return {
+            "pairs": len(mean),
+            "unseen": float(unseen.mean()),
+            "count_quantiles": {
+                f"{int(100 * q)}%": float(np.quantile(mean, q))
+                for q in (0.05, 0.25, 0.5, 0.75, 0.95)
+            },
+            "estimates": {kind: float(values.mean()) for kind, values in self.estimates.items()},
+            "penalty": float(self.penalty.mean()),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountUse:
+    """How a run uses its counter, as the counter's file says."""
+
+    counter: str
+    """Its name in `countmorl.counting.COUNTERS`."""
+    beta: float
+    estimate: Kind
+    alpha: float
+    action_low: tuple[float, ...]
+    action_high: tuple[float, ...]
+    discrete: bool
+
+    @property
+    def space(self) -> ActionSpace:
+        """The actions of the run's data."""
+        low, high = (np.array(each, np.float32) for each in (self.action_low, self.action_high))
+        return ActionSpace(low=low, high=high, discrete=self.discrete)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountQuery:
+    """Counts of any pairs, by a run's model and counter: `query(obs, action) -> Counts`."""
+
+    ensemble: Ensemble
+    counter: AbstractCounter
+    space: ActionSpace
+    beta: float
+    estimate: Kind
+    alpha: float
+
+    @property
+    def obs_dim(self) -> int:
+        """Numbers in one observation."""
+        return self.ensemble.standardizer.mean.shape[0] - self.space.size
+
+    def __call__(self, obs: np.ndarray, action: np.ndarray) -> Counts:
+        """Count pairs [n, obs] and [n, action] (or one of each), actions in their true bounds.
+
+        Discrete actions are numbers [n], or one-hot vectors [n, actions].
+        """
+        obs = np.atleast_2d(np.float32(obs))
+        vectors = np.atleast_2d(self.space.vectors(action))
+        if (obs.shape, len(vectors)) != ((len(vectors), self.obs_dim), len(obs)) or (
+            vectors.shape[1] != self.space.size
+        ):
+            raise DataError(
+                f"The counter wants observations and actions of {self.obs_dim} and "
+                f"{self.space.size} numbers, one of each per pair; got shapes {list(obs.shape)} "
+                f"and {list(np.shape(action))}."
+            )
+        pairs = jnp.asarray(obs), jnp.asarray(vectors)
+        members = np.asarray(_count((self.ensemble, self.counter), *pairs))
+        estimate = CountEstimate.of(jnp.asarray(members))
+        kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
+        values: dict[Kind, np.ndarray] = {
+            kind: np.asarray(estimate.count(kind, self.alpha)) for kind in kinds
+        }
+        penalty = np.asarray(count_penalty(jnp.asarray(values[self.estimate]), self.beta))
+        return Counts(members=members, estimates=values, penalty=penalty)
+
+
+@eqx.filter_jit
+def _count(
+    parts: tuple[Ensemble, AbstractCounter],
+    obs: Float[Array, "pairs obs"],
+    action: Float[Array, "pairs action"],
+) -> Int[Array, "members pairs"]:
+    ensemble, counter = parts
+
+    def one(x: Array, _: Array) -> Array:
+        return counter.counts(x, ensemble.trunks(x))
+
+    return trees.in_blocks(one, ensemble.standardize(obs, action), axis=1)
+
+
+def save_counter(run: Run, counter: AbstractCounter, use: CountUse) -> None:
+    """Keep a counter in a run's folder."""
+    run.save_result(NAME, counter.to_arrays(), use=to_json(use))
+
+
+def counts(run: Run | str | Path) -> CountQuery:
+    """Ask a run how often pairs were seen: `countmorl.counts(run)(obs, action)`.
+
+    The answer has every member's count, the three estimates, and what the run takes from the
+    reward of each pair.
+    """
+    run = run if isinstance(run, Run) else Run.open(run)
+    saved, model = run.load_result(NAME), run.load_result("model")
+    if saved is None or model is None:
+        raise RunError(
+            f"{run.path} holds no counts. They come with the algorithms that count, such as "
+            "`countmorl train count-morl`, once their model and codes are fitted."
+        )
+    arrays, meta = saved
+    try:
+        use = from_json(CountUse, meta.get("use"))
+        return CountQuery(
+            ensemble=Ensemble.from_arrays(model[0]),
+            counter=find_counter(use.counter).from_arrays(arrays),
+            space=use.space,
+            beta=use.beta,
+            estimate=use.estimate,
+            alpha=use.alpha,
+        )
+    except (ConfigError, KeyError, TypeError, IndexError) as error:
+        raise RunError(f"{run.result_path(NAME)} is incomplete: {error}.") from error

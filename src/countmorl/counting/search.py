@@ -1,0 +1,63 @@
+"""The search for a code's length: try lengths until about seven rows share a code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from countmorl.counting.fit import CodeFacts
+
+WANTED = 7.0
+"""Rows per code. The paper's penalty worked best at 5 to 10."""
+CLOSE = 1.75
+"""Within this factor of what is wanted the search is content: each length takes a minute to fit."""
+FULL = 1 / 16
+"""Share of all codes in use at the most: where it is larger, a pair that was never seen shares a
+code with some row by chance, and the code is made longer though rows per code get fewer."""
+FIRST = 24
+"""The length that is tried first."""
+MOST_TRIES = 6
+
+Fitted = TypeVar("Fitted")
+
+
+def search_length(
+    fit: Callable[[int], tuple[Fitted, CodeFacts]], say: Callable[[str], None]
+) -> tuple[Fitted, CodeFacts]:
+    """Fit codes of several lengths, keep the one whose crowding is closest to what is wanted."""
+    tried: dict[int, tuple[Fitted, CodeFacts]] = {}
+    rows: dict[int, float] = {}
+    bits = FIRST
+    while bits not in tried and len(tried) < MOST_TRIES:
+        tried[bits] = fit(bits)
+        rows[bits] = crowding(tried[bits][1], bits)
+        if WANTED / CLOSE <= rows[bits] <= WANTED * CLOSE:
+            break
+        bits = next_bits(rows, WANTED)
+    best = min(rows, key=lambda length: abs(np.log(rows[length] / WANTED)))
+    curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
+    say(f"rows per code, or how full the codes are, by code length: {curve}")
+    return tried[best]
+
+
+def crowding(facts: CodeFacts, bits: int) -> float:
+    """Rows per code; or, where it is worse, how full the codes are, `FULL` being what is wanted."""
+    full = float(np.median(facts.codes)) / 2.0**bits
+    return max(float(np.median(facts.samples_per_code)), WANTED * full / FULL)
+
+
+def next_bits(rows: dict[int, float], aim: float) -> int:
+    """Where to look next: log rows per code falls about linearly with the code's length."""
+    lengths = sorted(rows)
+    above = [length for length in lengths if rows[length] > aim]
+    below = [length for length in lengths if rows[length] <= aim]
+    if not below:
+        return min(128, round(lengths[-1] * 1.5))
+    if not above:
+        return max(4, round(lengths[0] / 1.5))
+    low, high = above[-1], below[0]
+    drop = np.log(rows[low] / rows[high])
+    share = np.log(rows[low] / aim) / drop if drop > 0 else 0.5
+    return round(float(np.clip(low + share * (high - low), low + 1, max(low + 1, high - 1))))

@@ -1,0 +1,1 @@
+"""Is this policy good, and how sure are we?"""

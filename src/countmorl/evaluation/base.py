@@ -1,0 +1,40 @@
+"""The seam of judging: an `Evaluator` looks at a policy and gives an `Estimate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from countmorl.runtime.base import PolicyLike, Sized
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What a policy is worth, how sure that is, and how it was found out."""
+
+    value: float
+    interval: tuple[float, float] | None = None
+    """Where the true value lies with 95 % confidence; None where that cannot be said."""
+    unit: str
+    """What the value counts: the return of an episode, a discounted return, ..."""
+    made_by: str
+    """How the estimate was made, in a few words."""
+    facts: Mapping[str, float] = field(default_factory=dict)
+    """Numbers beside it by their names in the metrics, and whatever supports or weakens it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-able values."""
+        return asdict(self) | {"facts": dict(self.facts)}
+
+
+class Evaluator(Protocol):
+    """Judges policies for one task or one log."""
+
+    def check(self, policy: Sized, name: str) -> None:
+        """Raise where such policies cannot be judged, before hours are spent on one."""
+        ...
+
+    def __call__(self, policy: PolicyLike, *, seed: int) -> Estimate:
+        """Judge a policy; `seed` decides everything random."""
+        ...

@@ -1,0 +1,71 @@
+"""`Calibration`: whether a run's counts predict its model's error, as calibration.json holds it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from countmorl.configs import from_json, to_json
+from countmorl.errors import ConfigError, RunError
+from countmorl.files import parse_json, write_text
+
+CALIBRATION_FILE = "calibration.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bin:
+    """Held-out rows of about the same count."""
+
+    count: float
+    """Their mean count."""
+    error: float
+    """Their mean error."""
+    error_se: float
+    """The standard error of that mean."""
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwappedActions:
+    """The same observations beside other rows' actions, which a useful counter has seen less."""
+
+    median_count: float
+    told_apart: float
+    """How often a logged pair counts more than a swapped one (a half: no better than chance)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """Held-out model error against the estimated count."""
+
+    rank_correlation: float
+    p_value: float
+    rows: int
+    median_count: float
+    rows_per_code: float | None
+    """Rows that share a code, the middle of the members."""
+    predicts_error: bool
+    verdict: str
+    """All of it in a sentence."""
+    bins: tuple[Bin, ...]
+    swapped_actions: SwappedActions
+
+    @classmethod
+    def read(cls, folder: Path) -> Calibration:
+        """Read a run's calibration."""
+        path = folder / CALIBRATION_FILE
+        if not path.exists():
+            raise RunError(
+                f"{folder} has no calibration: it comes with the algorithms that count, such as "
+                "count-morl, once their codes are fitted."
+            )
+        values = parse_json(path, lambda v: isinstance(v, dict), "the calibration of a run")
+        try:
+            return from_json(cls, values)
+        except ConfigError as error:
+            raise RunError(f"{path} is damaged: {error}") from error
+
+    def write(self, folder: Path) -> None:
+        """Write calibration.json, atomically."""
+        write_text(folder / CALIBRATION_FILE, json.dumps(to_json(self), indent=2) + "\n")

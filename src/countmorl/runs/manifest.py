@@ -1,0 +1,102 @@
+"""`Manifest`: everything that a run restarts from, as config.json holds it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from countmorl.configs import from_json, to_json
+from countmorl.errors import ConfigError, RunError
+from countmorl.files import parse_json, write_text
+from countmorl.runs.options import DataOptions, RunOptions
+
+FORMAT = 2
+PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy", "scipy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOrigin:
+    """Which data a run learns from."""
+
+    name: str
+    hash: str
+    """SHA-256 of the contents."""
+    source: str | None = None
+    """The file or name they were loaded from; None for arrays in memory."""
+    options: DataOptions = field(default_factory=DataOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What was asked for. Written once when a run begins, read by attribute."""
+
+    algorithm: str
+    """A name that the command line knows, or module:Class for a method of one's own."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """The algorithm's whole config, as JSON; the algorithm alone knows what it means."""
+    own: tuple[str, ...] = ()
+    """Settings of that config that no other algorithm has, or gives another meaning."""
+    options: RunOptions = field(default_factory=RunOptions)
+    data: DataOrigin | None = None
+    model_seed: int | None = None
+    """Seed that the model was fitted with; another run's, where the model is that run's."""
+    model_run: str | None = None
+    """The run whose model is used again."""
+    epochs_before: tuple[int, ...] = ()
+    """Epochs after which the run had ended before it was trained on."""
+    versions: dict[str, str] = field(default_factory=lambda: installed_versions())
+
+    @classmethod
+    def read(cls, path: Path) -> Manifest:
+        """Read a config.json; what is no manifest of this version is a `RunError`."""
+        values = parse_json(path, lambda v: isinstance(v, dict), "the config of a run")
+        form, versions = values.pop("format", None), values.get("versions")
+        if form != FORMAT:
+            by = versions.get("countmorl", "?") if isinstance(versions, dict) else versions
+            raise RunError(
+                f"{path.parent} was written in format {form}, this version reads format {FORMAT}. "
+                f"It was made by countmorl {by}; use that version."
+            )
+        try:
+            return from_json(cls, values)
+        except ConfigError as error:
+            raise RunError(f"{path} does not hold the config of a run: {error}") from error
+
+    def write(self, path: Path) -> None:
+        """Write config.json, atomically."""
+        values = {"format": FORMAT, **to_json(self)}
+        write_text(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+
+    def part(self, name: str) -> dict[str, Any] | None:
+        """A nested part of the config, such as the model's settings; None where it has none."""
+        part = self.config.get(name)
+        return part if isinstance(part, dict) else None
+
+    @property
+    def flat_config(self) -> dict[str, Any]:
+        """Every setting of the algorithm by its dotted name."""
+        return _flat(self.config)
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        nested = isinstance(value, dict)
+        found |= _flat(value, f"{before}{name}.") if nested else {f"{before}{name}": value}
+    return found
+
+
+def installed_versions() -> dict[str, str]:
+    """Versions of Python and of the packages whose change moves numbers."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found

@@ -1,0 +1,100 @@
+"""`summarize`: what came of a run, in one place for every command and report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from statistics import fmean, median, pstdev
+from typing import Any, Literal
+
+from countmorl.runs.calibration import CALIBRATION_FILE
+from countmorl.runs.folder import Run
+from countmorl.runs.records import Record
+
+LAST = 5
+"""Evaluations, from the end, whose mean is reported, as the paper does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Scores, values, penalties and speed of one run."""
+
+    run: str
+    name: str
+    """The folder's own name."""
+    policy: str
+    algorithm: str
+    data: str | None
+    finished: bool
+    epochs: int
+    """Epochs of the policy so far."""
+    measure: Literal["score", "return"] | None
+    """What it was judged by: normalised scores, or returns where no references are known."""
+    values: tuple[float, ...]
+    """That measure at every evaluation."""
+    judged_at: tuple[int, ...]
+    """The epoch of every evaluation."""
+    mean: float | None
+    """Mean over the last evaluations."""
+    spread: float | None
+    """Standard deviation over the last evaluations."""
+    last: Record | None
+    """The last evaluation."""
+    q: float | None
+    penalty: float | None
+    """Mean penalty of the last epoch's rollouts."""
+    rows_per_code: float | None
+    typical_count: float | None
+    """What a held-out pair counts, typically."""
+    updates_per_second: float | None
+    compile_seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-able values; the last evaluation's numbers stand beside the others."""
+        values, last = asdict(self), self.last
+        del values["last"]
+        return values | {
+            "evaluated_epoch": last.epoch if last else None,
+            "return": last.return_ if last else None,
+            "return_std": last.return_std if last else None,
+            "score": last.score if last else None,
+            "score_std": last.score_std if last else None,
+        }
+
+
+def summarize(run: Run, last: int = LAST) -> Summary:
+    """Sum up a run, finished or not; `last` evaluations make up the mean."""
+    manifest, policy = run.manifest, run.records("policy")
+    judged = [record for record in policy if record.judged]
+    scored = bool(judged) and judged[0].score is not None
+    pairs = [(record.epoch, record.score if scored else record.return_) for record in judged]
+    known = [(epoch, value) for epoch, value in pairs if value is not None]
+    values = [value for _, value in known]
+    end = policy[-1] if policy else None
+    timings = run.timings()
+    speeds = [t.updates_per_second for t in timings if t.stage == "policy"]
+    counted = run.calibration() if (run.path / CALIBRATION_FILE).exists() else None
+    return Summary(
+        run=str(run.path),
+        name=run.path.absolute().name,
+        policy=str(run.policy_path),
+        algorithm=manifest.algorithm,
+        data=manifest.data.name if manifest.data else None,
+        finished=run.finished,
+        epochs=len(policy),
+        measure=("score" if scored else "return") if judged else None,
+        values=tuple(values),
+        judged_at=tuple(epoch for epoch, _ in known),
+        mean=fmean(values[-last:]) if values else None,
+        spread=pstdev(values[-last:]) if len(values[-last:]) > 1 else None,
+        last=judged[-1] if judged else None,
+        q=end.q if end else None,
+        penalty=fmean(end.rollout_penalty) if end and end.rollout_penalty else None,
+        rows_per_code=counted.rows_per_code if counted else None,
+        typical_count=counted.median_count if counted else None,
+        updates_per_second=_middle([speed for speed in speeds if speed is not None]),
+        compile_seconds=sum(t.compile_seconds for t in timings),
+    )
+
+
+def _middle(values: list[float]) -> float | None:
+    return median(values) if values else None
