@@ -279,7 +279,7 @@ SHAPES = [
     Case(
         "two rewards a row",
         info(lambda p: p.spoiled("x.hdf5", rewards=np.zeros((60, 2)))),
-        "wanted one value a row",
+        "wanted one value per row",
     ),
     Case(
         "flags that are no flags",
@@ -439,8 +439,8 @@ SETTINGS = [
 
 COMMANDS = [
     Case("unknown command", lambda p: ("trian",), "Did you mean 'train'"),
-    Case("unknown command of a group", lambda p: ("data", "inof", "x"), "Did you mean 'data info'"),
-    Case("unknown algorithm", lambda p: ("train", "bcc", p.data), "Did you mean 'train bc'"),
+    Case("unknown command of a group", lambda p: ("data", "inof", "x"), "Did you mean 'info'"),
+    Case("unknown method", lambda p: ("train", "bcc", p.data), "Did you mean 'bc'"),
     Case("no data named", lambda p: ("train", "bc"), "DATA"),
     Case("one argument too many", lambda p: ("data", "info", p.data, "extra"), "extra"),
     Case("option of another command", lambda p: ("data", "list", "--rows", 3), "--rows"),
@@ -472,8 +472,13 @@ FOLDERS = [
     ),
     Case(
         "resuming with an incomplete config",
-        lambda p: ("resume", p.config(p.halted, versions={})),
-        "is incomplete",
+        lambda p: ("resume", p.config(p.halted, data={"name": "log"})),
+        "DataOrigin lacks hash, source, options",
+    ),
+    Case(
+        "resuming without data",
+        lambda p: ("resume", p.config(p.halted, data=None)),
+        "says nothing of its data",
     ),
     Case(
         "resuming with an unknown setting",
@@ -488,7 +493,7 @@ FOLDERS = [
     Case(
         "resuming another format",
         lambda p: ("resume", p.config(p.halted, format=9)),
-        "in format 9, this version reads format 1",
+        "in format 9, this version reads format 2",
     ),
     Case(
         "resuming a damaged checkpoint",
@@ -577,9 +582,9 @@ WRITING = [
         "`rows` must be at least 1, got 0",
     ),
     Case(
-        "collecting numbered states",
-        lambda p: ("data", "collect", "FrozenLake-v1", "x.npz", "--rows", 5),
-        "'FrozenLake-v1' has observations Discrete",
+        "collecting states that are no vectors",
+        lambda p: ("data", "collect", "Blackjack-v1", "x.npz", "--rows", 5),
+        "'Blackjack-v1' has observations Tuple",
     ),
     Case(
         "collecting in no environment",

@@ -2,10 +2,10 @@ import pytest
 
 from countmorl import Policy, demo
 from countmorl.algorithms.bc import BC
+from countmorl.api import train
 from countmorl.errors import RunError
 from countmorl.runs.folder import Run
 from countmorl.runs.options import RunOptions
-from countmorl.training.train import train
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_trains_both_and_judges_them(trained_on, tmp_path):
 
 def test_its_runs_can_be_resumed(trained_on, tmp_path):
     result = demo.demo(tmp_path / "demo")
-    assert Run.open(result["run"]).config["data"]["hash"] == demo.demo_data().hash
+    assert Run.open(result["run"]).manifest.data.hash == demo.demo_data().hash
 
 
 def test_an_earlier_demo_is_replaced(trained_on, tmp_path):

@@ -16,21 +16,21 @@ from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.bc import BC
 from countmorl.collecting.collect import collect
-from countmorl.collecting.online import OnlineConfig, OnlineStage
+from countmorl.collecting.online import OnlineConfig, OnlineFit
+from countmorl.counting.base import CodesConfig
 from countmorl.counting.exact import ExactCounter
-from countmorl.counting.fit import CodesConfig
+from countmorl.counting.query import counts as load_query
 from countmorl.data.check import check
 from countmorl.data.dataset import concatenate
 from countmorl.data.readers.hdf5 import write_hdf5
 from countmorl.data.readers.npz import write_npz
 from countmorl.dynamics.fit import EnsembleConfig
-from countmorl.envs.simulators import evaluate
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, DataError, RunError
+from countmorl.evaluation.simulate import evaluate
 from countmorl.nets import Categorical
 from countmorl.spaces import ActionSpace
 from countmorl.tabular.data import TabularData
-from countmorl.training.counters import load_query
 from countmorl.types import Transition
 from oracles import mlp
 
@@ -150,7 +150,7 @@ def test_vectors_and_actions_of_a_space():
 
 def test_online_training_keeps_numbers():
     config = OnlineConfig(until=1e9, steps=50, max_epochs=2, random_steps=50, batch=8, episodes=1)
-    stage = OnlineStage(find_task(CARTPOLE), replace(config, sac=SACConfig(hidden=(8,))), seed=0)
+    stage = OnlineFit(find_task(CARTPOLE), replace(config, sac=SACConfig(hidden=(8,))), seed=0)
     state = stage.init(key=jr.key(0))
     for epoch in range(2):
         state, _ = stage.epoch(state, key=jr.key(epoch))
@@ -219,7 +219,7 @@ def batch(rows=6):
 
 def test_backup_is_the_exact_expectation():
     sac, steps = agent(), batch()
-    sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-0.5))
+    sac = eqx.tree_at(lambda a: a.state.log_weight, sac, jnp.asarray(-0.5))
     ahead = np.asarray(steps.next_obs)
     log_p = log_softmax(mlp(sac.state.actor, ahead), axis=1)
     least = np.minimum(mlp(sac.state.targets, ahead, 0), mlp(sac.state.targets, ahead, 1))

@@ -16,14 +16,14 @@ from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.buffer import RingBuffer
 from countmorl.counting.exact import ExactCounter
+from countmorl.counting.query import counts as load_query
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, finish, split_rows, start
+from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit, split_rows
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import AbstractPessimism, Lowered, NoPessimism, Pairs, StdPenalty
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.scaling import Standardizer
-from countmorl.training.counters import load_query
 from countmorl.training.epoch import (
     Frozen,
     Imagination,
@@ -94,7 +94,7 @@ def cut_rows_have_a_future(dataset):
     sac = SAC.make(SACConfig(hidden=(4,)), 1, 1, updates=1, key=jr.key(0))
     bias = jnp.full((2, 1), 50.0)  # Any state is worth about 50.
     sac = eqx.tree_at(lambda a: a.state.targets.biases[-1], sac, bias)
-    sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-30.0))
+    sac = eqx.tree_at(lambda a: a.state.log_weight, sac, jnp.asarray(-30.0))
     steps = on_device(dataset.transitions("critic"))
     value = sac.backup(sac.seen(steps._replace(next_obs=jnp.zeros((60, 1)))), key=jr.key(0))
     cut = np.asarray(dataset.truncated)
@@ -301,7 +301,7 @@ def policy_keeps_its_width(sac):
     obs = jnp.zeros((2000, 1))
     width = float(jnp.arctanh(sac.act(obs, key=jr.key(1))).std())
     assert abs(np.log(width) + 5) < 0.1, "narrower than e^-5"
-    assert sac.network()["log_std_range"][0] == -5
+    assert policy_of(sac).log_std_range[0] == -5
 
 
 def test_no_policy_is_narrower_than_its_floor():
@@ -321,10 +321,10 @@ def best_weights_are_restored(members, state):
 
 def test_the_models_best_weights_are_restored():
     config = EnsembleConfig(members=2, elites=1, width=4, holdout=5, max_epochs=1)
-    rows, inputs = split_rows(load(log()), config, seed=0)
-    state = start(rows, config, key=jr.key(0))
+    fit = EnsembleFit.of(load(log()), config, seed=0)
+    state = fit.init(key=jr.key(0))
     state = eqx.tree_at(lambda s: s.members, state, jax.tree.map(lambda leaf: leaf + 1, state.best))
-    best_weights_are_restored(finish(state, inputs, 1).members, state)
+    best_weights_are_restored(fit.result(state).members, state)
     with springs("not the best"):
         best_weights_are_restored(state.members, state)
 
@@ -334,7 +334,7 @@ def test_the_models_best_weights_are_restored():
 
 def the_rule_sees_raw_observations(scale, given):
     """Observations around 1000; the rule ends whatever is above 500, raw."""
-    ensemble = eqx.tree_at(lambda e: e.inputs, model().ensemble, scale)
+    ensemble = eqx.tree_at(lambda e: e.standardizer, model().ensemble, scale)
     rule = KnownTermination(lambda next_obs: next_obs[0] > 500)
     careful = PenalizedModel(ensemble, NoPessimism(), rule)
     step, _ = careful.step(given, jnp.zeros((4, 1)), key=jr.key(0))

@@ -44,13 +44,19 @@ def check_types(config: Any) -> None:
     """Raise a `ConfigError` that names the field where a value is not what its field says."""
     hints = get_type_hints(type(config))
     for field in fields(config):
-        hint, value = hints[field.name], getattr(config, field.name)
-        if isinstance(value, np.generic):  # A number of NumPy's is as good as one of Python's.
-            value = value.item()
+        hint, given = hints[field.name], getattr(config, field.name)
+        if (value := _plain(given)) is not given:
             object.__setattr__(config, field.name, value)
         options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
         if isinstance(value, list) or not any(_fits(option, value) for option in options):
             _refuse(field.name, hint, value)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy's is as good as one of Python's."""
+    if isinstance(value, tuple) and any(isinstance(item, np.generic) for item in value):
+        return tuple(_plain(item) for item in value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def at_least(config: object, **least: float) -> None:

@@ -78,7 +78,7 @@ def count_progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 class EpochReport:
-    """One line an epoch: progress, the numbers that matter, time left."""
+    """One line per epoch: progress, the numbers that matter, time left."""
 
     def __init__(self, stage: str, epochs: int, done: int, *, quiet: bool = False) -> None:
         self.stage, self.epochs, self.quiet = stage, epochs, quiet

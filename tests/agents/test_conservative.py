@@ -162,31 +162,6 @@ def test_an_update_learns_the_multiplier_and_it_never_exceeds_a_million():
     assert capped.term.log_multiplier <= 50
 
 
-def test_a_warm_start_imitates_real_rows_first():
-    config = SACConfig(hidden=(8, 8), warm_start=300, actor_rate=3e-3, actor_decay=False)
-    sac = SAC.make(config, 3, 2, updates=300, real_rows=REAL, key=jr.key(0))
-    # The trap: imagined actions are the policy's own, and would hold it where it was. Here they
-    # are taken at the same states as the real ones.
-    obs = batch().obs
-    steps = batch()._replace(
-        obs=obs.at[REAL:].set(obs[: ROWS - REAL]),
-        action=jnp.full((ROWS, 2), -0.9).at[:REAL].set(0.5),
-    )
-
-    @eqx.filter_jit
-    def learn(sac):
-        step = lambda a, key: (a.update(steps, key=key)[0], None)  # noqa: E731
-        return jax.lax.scan(step, sac, jr.split(jr.key(3), 300))[0]
-
-    cloned = learn(sac)
-    mode = cloned.distribution(cloned.state.actor, steps.obs).mode()
-    np.testing.assert_allclose(mode[:REAL], 0.5, atol=0.15)
-    # A clone of one action has little entropy: the weight would have risen, and it waited.
-    assert cloned.state.log_alpha == 0
-    beyond, _ = eqx.filter_jit(lambda a, b: a.update(b, key=jr.key(0)))(cloned, steps)
-    assert beyond.state.log_alpha > 0
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -12,6 +12,8 @@ from countmorl.errors import ConfigError
 from countmorl.nets import TanhNormal
 from countmorl.scaling import Standardizer
 from countmorl.types import Transition
+from models import agent as small_agent
+from models import policy_of, steps
 from oracles import mlp
 
 CONFIG = SACConfig(hidden=(16, 16))
@@ -89,14 +91,14 @@ def test_the_judged_policy_averages_the_latest_share_of_all_actors(share):
         sac, _ = update(sac, batch())
         actor = np.asarray(sac.state.actor.weights[0])
         mean = actor if mean is None else mean + (actor - mean) / (1 + share * n)
-        np.testing.assert_allclose(sac.network()["weights"][0], mean, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(policy_of(sac).weights[0], mean, rtol=1e-5, atol=1e-7)
     plain = np.asarray(sac.state.actor.weights[0])
     assert np.allclose(mean, plain) == (share == 0)
 
 
 def test_actor_and_entropy_losses_against_numpy():
     sac, steps = agent(), batch()
-    sac = eqx.tree_at(lambda a: a.state.log_alpha, sac, jnp.asarray(-0.7))
+    sac = eqx.tree_at(lambda a: a.state.log_weight, sac, jnp.asarray(-0.7))
     new, metrics = update(sac, steps)
     key = jr.split(jr.key(3))[1]
     action, log_prob = sac.distribution(sac.state.actor, steps.obs).sample(key=key)
@@ -107,12 +109,12 @@ def test_actor_and_entropy_losses_against_numpy():
     np.testing.assert_allclose(metrics["actor_loss"], wanted, rtol=1e-3)
     # Adam's first step has the size of its rate, against the sign of the slope.
     slope = -(np.asarray(log_prob).mean() + sac.target_entropy)
-    np.testing.assert_allclose(new.state.log_alpha, -0.7 - 1e-3 * np.sign(slope), rtol=1e-4)
+    np.testing.assert_allclose(new.state.log_weight, -0.7 - 1e-3 * np.sign(slope), rtol=1e-4)
 
 
 def test_an_update_sees_standardised_observations():
     scale = Standardizer(jnp.array([1.0, -2.0, 0.5]), jnp.array([2.0, 0.5, 3.0]))
-    scaled = eqx.tree_at(lambda a: a.scale, agent(), scale)
+    scaled = eqx.tree_at(lambda a: a.standardizer, agent(), scale)
     steps = batch()
     seen = steps._replace(obs=scale(steps.obs), next_obs=scale(steps.next_obs))
     for a, b in zip(
@@ -122,9 +124,9 @@ def test_an_update_sees_standardised_observations():
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-6)
     acted = scaled.act(steps.obs, key=jr.key(5))
     np.testing.assert_allclose(acted, agent().act(seen.obs, key=jr.key(5)), rtol=1e-4, atol=1e-6)
-    network = scaled.network()
-    np.testing.assert_array_equal(network["obs_mean"], scale.mean)
-    np.testing.assert_array_equal(network["obs_std"], scale.std)
+    policy = policy_of(scaled)
+    np.testing.assert_array_equal(policy.obs_mean, scale.mean)
+    np.testing.assert_array_equal(policy.obs_std, scale.std)
 
 
 def test_entropy_weight_rises_when_the_policy_is_too_certain():
@@ -133,7 +135,7 @@ def test_entropy_weight_rises_when_the_policy_is_too_certain():
     )
     new, metrics = update(sac, batch())
     assert metrics["entropy"] < sac.target_entropy
-    assert new.state.log_alpha > sac.state.log_alpha
+    assert new.state.log_weight > sac.state.log_weight
 
 
 def test_it_learns_a_one_step_task():
@@ -173,3 +175,33 @@ def test_it_learns_a_one_step_task():
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         SACConfig(**wrong)
+
+
+def test_the_advantage_against_numpy_without_a_future_after_the_end():
+    sac, lived = small_agent(), steps()
+    action = sac.distribution(sac.state.actor, lived.next_obs).mode()
+    after = np.asarray(q_values(sac.state.critics, lived.next_obs, action)).min(axis=0)
+    here = np.asarray(q_values(sac.state.critics, lived.obs, lived.action)).min(axis=0)
+    gain = np.asarray(lived.reward) + 0.995 * np.where(lived.terminated, 0, after) - here
+    wanted = (gain - gain.mean()) / (gain.std() + 1e-6)
+    np.testing.assert_allclose(sac.advantage(lived), wanted, rtol=1e-3, atol=1e-4)
+
+
+def test_the_advantage_is_of_standardised_observations():
+    scale = Standardizer(jnp.array([1.0, -2.0]), jnp.array([2.0, 0.5]))
+    lived = steps()
+    seen = lived._replace(obs=scale(lived.obs), next_obs=scale(lived.next_obs))
+    scaled = eqx.tree_at(lambda a: a.standardizer, small_agent(), scale)
+    np.testing.assert_allclose(scaled.advantage(lived), small_agent().advantage(seen), rtol=1e-3)
+
+
+def test_imitation_raises_the_likelihood_of_the_data_and_moves_the_actor_alone():
+    sac, data = small_agent(), steps(20)
+    imitate = eqx.filter_jit(lambda a: a.imitate(data))
+    after, facts = imitate(sac)
+    scaled = sac.seen(data)
+    before = np.asarray(sac.likelihood(sac.state.actor, scaled)).mean()
+    np.testing.assert_allclose(facts["loss"], -before, rtol=1e-4)
+    assert np.asarray(after.likelihood(after.state.actor, scaled)).mean() > before
+    assert eqx.tree_equal(after.state.critics, sac.state.critics)
+    assert after.state.log_weight == sac.state.log_weight

@@ -12,6 +12,7 @@ from countmorl.agents.td3 import TD3BC, TD3Config
 from countmorl.errors import ConfigError
 from countmorl.scaling import Standardizer
 from countmorl.types import Transition
+from models import policy_of
 from oracles import mlp
 
 MEAN, STD = np.array([1.0, -2.0, 0.5], np.float32), np.array([2.0, 0.5, 1.0], np.float32)
@@ -20,7 +21,7 @@ MEAN, STD = np.array([1.0, -2.0, 0.5], np.float32), np.array([2.0, 0.5, 1.0], np
 @eqx.filter_jit
 def agent():
     scale = Standardizer(jnp.asarray(MEAN), jnp.asarray(STD))
-    return TD3BC.make(TD3Config(hidden=(8, 8)), scale, 3, 2, alpha=2.5, key=jr.key(0))
+    return TD3BC.make(TD3Config(hidden=(8, 8)), scale, 3, 2, value_weight=2.5, key=jr.key(0))
 
 
 @eqx.filter_jit
@@ -120,7 +121,7 @@ def test_the_policy_sees_standardised_observations():
     td3, obs = agent(), batch().obs
     wanted = np.tanh(mlp(td3.state.actor, (np.asarray(obs) - MEAN) / STD))
     np.testing.assert_allclose(td3.act(obs, key=jr.key(0)), wanted, rtol=1e-4, atol=1e-5)
-    assert (np.asarray(td3.network()["obs_mean"]) == MEAN).all()
+    assert (policy_of(td3).obs_mean == MEAN).all()
 
 
 def test_the_policy_that_is_judged_is_an_average_of_the_actor_steps():
@@ -131,7 +132,7 @@ def test_the_policy_that_is_judged_is_an_average_of_the_actor_steps():
     first, second, third = path[1::2]  # One actor step in two.
     average = first + (second - first) / 1.1
     average += (third - average) / 1.2
-    np.testing.assert_allclose(td3.network()["weights"][0], average, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(policy_of(td3).weights[0], average, rtol=1e-5, atol=1e-7)
     assert not np.allclose(average, third, rtol=1e-5, atol=1e-7)
 
 

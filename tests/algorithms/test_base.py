@@ -8,7 +8,7 @@ from countmorl.errors import ConfigError
 
 def test_find_algorithm():
     assert find_algorithm("bc") is BC
-    with pytest.raises(ConfigError, match=r"No algorithm named 'bcc'. Did you mean 'bc'.*Known: "):
+    with pytest.raises(ConfigError, match=r"No method named 'bcc'. Did you mean 'bc'.*Known: "):
         find_algorithm("bcc")
 
 

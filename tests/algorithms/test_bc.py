@@ -7,6 +7,7 @@ import pytest
 from countmorl import Policy, load, train
 from countmorl.algorithms.bc import BC
 from countmorl.errors import ConfigError
+from models import policy_of
 
 GAIN = np.array([[0.3, -0.1], [0.1, 0.2], [-0.2, 0.25]])
 LEARNER = BC(epochs=4, updates=250, batch=64, hidden=(32,), learning_rate=3e-3)
@@ -39,12 +40,12 @@ def test_the_cloned_policy_does_what_the_log_meant(tmp_path, middle, half):
     # The noise is 0.05; a policy that gave the mean action would be off by about 0.28.
     assert error < 0.03
     assert np.abs(meant - meant.mean(axis=0)).mean() / half > 0.2
-    np.testing.assert_array_equal(policy.action_low, np.float32(middle - half))
+    np.testing.assert_array_equal(policy.space.low, np.float32(middle - half))
 
 
 def test_the_loss_falls_to_the_variance_of_the_noise(tmp_path):
     log, _ = noisy_log(0.0, 1.0)
-    metrics = train(LEARNER, log, out=tmp_path / "run", quiet=True).metrics()
+    metrics = train(LEARNER, log, out=tmp_path / "run", quiet=True).lines("metrics.jsonl")
     assert metrics[0]["loss"] > metrics[-1]["loss"]
     assert metrics[-1]["loss"] == pytest.approx(0.05**2, rel=0.2)
 
@@ -53,7 +54,7 @@ def test_a_log_without_a_task_needs_no_simulator(tmp_path, monkeypatch, log):
     for package in ("gymnasium", "mujoco", "minari"):
         monkeypatch.setitem(sys.modules, package, None)
     run = train(BC(epochs=4, updates=3, batch=8, hidden=(8,)), log(), out=tmp_path / "run")
-    assert [sorted(line) for line in run.metrics()] == [["epoch", "loss", "stage"]] * 4
+    assert [sorted(line) for line in run.lines("metrics.jsonl")] == [["epoch", "loss", "stage"]] * 4
     assert Policy.load(run.path).info["task"] is None
 
 
@@ -79,5 +80,5 @@ def test_settings_out_of_range(settings, words):
 
 
 def test_without_hidden_layers_it_is_linear(log):
-    network = BC(hidden=()).agent(load(log()), key=jr.key(0)).network()
-    assert [weight.shape for weight in network["weights"]] == [(3, 2)]
+    policy = policy_of(BC(hidden=()).agent(load(log()), key=jr.key(0)))
+    assert [weight.shape for weight in policy.weights] == [(3, 2)]

@@ -10,69 +10,31 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from countmorl import Policy, Run, RunOptions, resume, train
+from countmorl import Policy, Run, resume, train
 from countmorl.agents.bc import BCAgent
-from countmorl.agents.conservative import ConservativeConfig
-from countmorl.agents.sac import SACConfig
-from countmorl.agents.td3 import TD3BC, TD3Config
+from countmorl.agents.td3 import TD3BC
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.model_based import AbstractModelBased
-from countmorl.counting.fit import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.training.epoch import epoch
-from countmorl.training.policy_fit import PolicyStage
+from countmorl.training.policy_fit import PolicyFit
 from countmorl.training.stages import Stages
+from small_runs import OWN, QUIET, small, vector_log
 
-OPTIONS = RunOptions(save_every=1, eval_every=0)
-SAC = SACConfig(hidden=(8, 8))
-MODEL = EnsembleConfig(
-    members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1
-)
-EVERY = {"epochs": 3, "updates": 4, "batch": 20}
-# The termination rule is given, so that none has to be learned nine times.
-DREAMS = EVERY | {"horizon": 2, "branches": 20, "retain": 2, "model": MODEL, "sac": SAC}
-DREAMS |= {"termination": "never"}
-OWN = {
-    "bc": EVERY | {"hidden": (8,)},
-    "td3-bc": EVERY | {"td3": TD3Config(hidden=(8, 8))},
-    "cql": EVERY | {"sac": replace(SAC, warm_start=5), "conservative": ConservativeConfig()},
-    "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
-    "mopo": DREAMS,
-    "morel": DREAMS,
-    "combo": DREAMS,
-    "rambo": DREAMS | {"clone_epochs": 2, "adversary": AdversaryConfig(steps=5, batch=8)},
-    "repb-sde": DREAMS | {"first_epochs": 2},
-}
 NAMES = list(ALGORITHMS)
-
-
-def config(name):
-    """Small settings, also for an algorithm of which this file does not know."""
-    cls = ALGORITHMS[name]
-    return cls(**OWN.get(name, DREAMS if issubclass(cls, AbstractModelBased) else EVERY))
-
-
 MODELS = [name for name, cls in ALGORITHMS.items() if issubclass(cls, AbstractModelBased)]
 
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    obs = rng.standard_normal((300, 2)).astype(np.float32)
-    action = rng.uniform(0, 2, (300, 1)).astype(np.float32)
-    next_obs = 0.9 * obs + 0.1 * action
     path = tmp_path_factory.mktemp("log") / "log.npz"
-    arrays = {"obs": obs, "action": action, "next_obs": next_obs}
-    bounds = {"action_low": np.zeros(1), "action_high": np.full(1, 2.0)}
-    ended = next_obs[:, 0] > 1.5
-    np.savez(path, **arrays, reward=-(obs**2).sum(axis=1), terminated=ended, **bounds)
+    np.savez(path, **vector_log())
     return path
 
 
-QUIET = {"options": OPTIONS, "quiet": True}
-trained: dict[str, tuple[PolicyStage, Any]] = {}
+trained: dict[str, tuple[PolicyFit, Any]] = {}
 """Each finished run's stage and agent, as they were in memory."""
 
 
@@ -84,18 +46,18 @@ def runs(log, tmp_path_factory):
     def run(name):
         if name not in made:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(PolicyStage, "save", remembering(name))
-                made[name] = train(config(name), log, out=folder / name, **QUIET)
+                patch.setattr(PolicyFit, "policy", remembering(name))
+                made[name] = train(small(name), log, out=folder / name, **QUIET)
         return made[name]
 
     return run
 
 
-def remembering(name, save=PolicyStage.save):
-    def remember(stage, state, run):
+def remembering(name, policy=PolicyFit.policy):
+    def remember(fit, state):
         # A copy: the next epoch takes the state's memory.
-        trained[name] = stage, jax.tree.map(jnp.copy, state.agent)
-        save(stage, state, run)
+        trained[name] = fit, jax.tree.map(jnp.copy, state.agent)
+        return policy(fit, state)
 
     return remember
 
@@ -111,7 +73,8 @@ def test_all_nine_are_there():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_epoch_is_recorded_and_finite(runs, name):
-    records = [record for record in runs(name).metrics() if record["stage"] == "policy"]
+    lines = runs(name).lines("metrics.jsonl")
+    records = [line for line in lines if line["stage"] == "policy"]
     assert [record["epoch"] for record in records] == [1, 2, 3]
     for record in records:
         numbers = [np.ravel(value) for key, value in record.items() if key != "stage"]
@@ -139,7 +102,7 @@ def best_action(agent, obs):
         return agent.act(jnp.asarray(obs), key=jr.key(0))
     if isinstance(agent, TD3BC):
         return jnp.tanh(agent.state.averaged(agent.standardizer(jnp.asarray(obs))))
-    return agent.distribution(agent.state.averaged, agent.scale(jnp.asarray(obs))).mode()
+    return agent.distribution(agent.state.averaged, agent.standardizer(jnp.asarray(obs))).mode()
 
 
 EARLIER = [("rambo", "clone"), ("repb-sde", "policy-0"), ("repb-sde", "model-1")]
@@ -148,7 +111,7 @@ EARLIER = [("rambo", "clone"), ("repb-sde", "policy-0"), ("repb-sde", "model-1")
 @pytest.mark.parametrize(("name", "stage"), [*((name, "policy") for name in NAMES), *EARLIER])
 def test_stopped_and_resumed_it_is_the_unbroken_run(runs, log, name, stage, tmp_path, monkeypatch):
     whole, append = runs(name), Run.append
-    last = max(record["epoch"] for record in whole.metrics() if record["stage"] == stage)
+    last = max(record.epoch for record in whole.records(stage))
 
     class Kill(BaseException):
         pass
@@ -161,7 +124,7 @@ def test_stopped_and_resumed_it_is_the_unbroken_run(runs, log, name, stage, tmp_
     with monkeypatch.context() as patch:
         patch.setattr(Run, "append", dying)
         with pytest.raises(Kill):
-            train(config(name), log, out=tmp_path / "run", **QUIET)
+            train(small(name), log, out=tmp_path / "run", **QUIET)
     assert contents(resume(tmp_path / "run", quiet=True)) == contents(whole)
 
 
@@ -185,8 +148,8 @@ def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(runs, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_shared_model_is_used_as_it_is(runs, log, name, tmp_path):
     donor = runs("mopo")
-    run = train(config(name), log, model=donor.path, out=tmp_path / "run", **QUIET)
-    assert "model" not in {record["stage"] for record in run.metrics()}
+    run = train(small(name), log, model=donor.path, out=tmp_path / "run", **QUIET)
+    assert "model" not in {record["stage"] for record in run.lines("metrics.jsonl")}
     for a, b in zip(
         *(sorted(each.load_result("model")[0].items()) for each in (donor, run)), strict=True
     ):
@@ -195,7 +158,7 @@ def test_a_shared_model_is_used_as_it_is(runs, log, name, tmp_path):
 
 
 def test_the_second_model_of_repb_sde_is_balanced_and_the_first_is_not(runs, log, tmp_path):
-    plain = replace(config("repb-sde"), balance=0.0)  # type: ignore[call-arg]
+    plain = replace(small("repb-sde"), balance=0.0)  # type: ignore[call-arg]
     without = train(plain, log, out=tmp_path / "run", **QUIET)
 
     def same(stage):
@@ -214,16 +177,16 @@ def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monk
         return do(stages, stage)
 
     monkeypatch.setattr(Stages, "do", recording)
-    train(config("repb-sde"), log, out=tmp_path / "run", **QUIET)
+    train(small("repb-sde"), log, out=tmp_path / "run", **QUIET)
     assert {"model", "policy-0", "model-1", "policy"} <= set(streams)
     assert len(set(streams.values())) == len(streams)
 
 
 def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs, log, tmp_path):
-    calm = replace(config("rambo"), adversary=AdversaryConfig(weight=0.0))  # type: ignore[call-arg]
+    calm = replace(small("rambo"), adversary=AdversaryConfig(weight=0.0))  # type: ignore[call-arg]
     run = train(calm, log, out=tmp_path / "run", **QUIET)
     lines = {
-        name: [r for r in each.metrics() if r["stage"] == "policy"]
+        name: [r for r in each.lines("metrics.jsonl") if r["stage"] == "policy"]
         for name, each in (("calm", run), ("rambo", runs("rambo")))
     }
     assert "adversary" in lines["rambo"][0]
@@ -238,14 +201,14 @@ def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs,
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"updates": 0}, {"batch": -1}])
 def test_wrong_settings_are_refused(name, wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
-        replace(config(name), **wrong)
+        replace(small(name), **wrong)
 
 
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
         ("bc", {"learning_rate": 0.0}),
-        ("td3-bc", {"alpha": -1.0}),
+        ("td3-bc", {"value_weight": -1.0}),
         ("cql", {"conservative": 5.0}),
         ("count-morl", {"beta": -1.0}),
         ("mopo", {"weight": -1.0}),
@@ -262,7 +225,7 @@ def test_wrong_settings_are_refused(name, wrong):
 )
 def test_wrong_settings_of_its_own_are_refused(name, wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
-        replace(config(name), **wrong)
+        replace(small(name), **wrong)
 
 
 @pytest.mark.parametrize("wrong", [{"weight": -1.0}, {"rate": 0.0}, {"steps": 0}, {"batch": 0}])

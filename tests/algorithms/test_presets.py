@@ -1,4 +1,5 @@
 from operator import attrgetter
+from typing import Any
 
 import pytest
 
@@ -8,17 +9,37 @@ from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.cql import CQL
 from countmorl.algorithms.mopo import MOPO
-from countmorl.algorithms.presets import PAPER, paper_rows, preset, task_name
+from countmorl.algorithms.morel import MOReL
+from countmorl.algorithms.presets import preset, presets_of, task_name
 from countmorl.algorithms.rambo import RAMBO
 from countmorl.errors import ConfigError
 
+PAPER = CountMORL.published_rows()
+# H, beta for LC, AVG and UC, d, as printed, for HalfCheetah, Hopper, Walker2d.
+PRINTED = {
+    "random": "5 1 .5 1 50  20 1 1 3 80  20 1 1 1 64",
+    "medium": "5 1 1 3 32  20 1 1 1 50  20 3 3 3 32",
+    "medium-replay": "5 1 3 3 32  5 3 3 1 50  5 1 3 1 32",
+    "medium-expert": "5 3 1 3 32  20 3 3 3 50  20 3 3 3 50",
+}
 
-def test_the_papers_twelve_tasks_are_there():
-    assert len(PAPER) == 12
-    for row in PAPER.values():
-        assert row.horizon in (5, 20)
-        assert set(row.betas) == {"LC", "AVG", "UC"}
-        assert row.bits in (16, 32, 50, 64, 80)
+
+@pytest.mark.parametrize("quality", PRINTED)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_papers_table(quality, place):
+    robot = ("halfcheetah", "hopper", "walker2d")[place]
+    horizon, *betas, bits = map(float, PRINTED[quality].split()[5 * place : 5 * place + 5])
+    for estimate, beta in zip(("LC", "AVG", "UC"), betas, strict=True):
+        chosen = CountMORL(estimate=estimate)  # type: ignore[arg-type]
+        config: Any = preset("paper", CountMORL, f"{robot}-{quality}-v2", chosen=chosen)
+        assert (config.horizon, config.beta, config.codes.bits) == (horizon, beta, bits)
+        assert config.estimate == estimate
+
+
+def test_every_method_tells_its_presets():
+    assert presets_of(CountMORL).startswith("default, paper (12 tasks of D4RL; the paper's")
+    assert presets_of(CountMORL).endswith("quick (minutes)")
+    assert presets_of(MOReL) == "default; nobody has published others"
 
 
 @pytest.mark.parametrize(
@@ -55,9 +76,8 @@ def test_the_papers_beta_goes_with_the_estimate():
     data = "halfcheetah-medium-expert-v2"
     config = preset("paper", CountMORL, data)
     assert (config.estimate, config.beta) == ("UC", 3)  # type: ignore[attr-defined]
-    config = preset("paper", CountMORL, data, estimate="AVG")
+    config = preset("paper", CountMORL, data, chosen=CountMORL())
     assert (config.estimate, config.beta) == ("AVG", 1)  # type: ignore[attr-defined]
-    assert [row["beta"] for row in paper_rows("AVG").values()].count(0.5) == 1
 
 
 def test_presets_that_do_not_exist_are_refused():
@@ -116,7 +136,7 @@ def test_published_settings_reach_nested_fields():
     combo = preset("paper", COMBO, "walker2d-medium-v2")
     assert (combo.horizon, combo.conservative.weight) == (1, 5.0)  # type: ignore[attr-defined]
     cql = preset("paper", CQL, "hopper-medium-v2")
-    assert (cql.sac.hidden, cql.sac.warm_start) == ((256,) * 3, 40_000)  # type: ignore[attr-defined]
+    assert (cql.sac.hidden, cql.clone_epochs) == ((256,) * 3, 40)  # type: ignore[attr-defined]
     assert (cql.sac.actor_rate, cql.sac.normalize, cql.sac.critic_norm) == (1e-4, False, False)  # type: ignore[attr-defined]
     rambo = preset("paper", RAMBO, "walker2d-medium-v2")
     assert rambo.sac.normalize  # type: ignore[attr-defined]

@@ -133,4 +133,4 @@ class TestCollect:
             "data", "collect", "Pendulum-v1", "mine.npz", "--policy", "run", "--rows", 30, "--json"
         )
         assert (code, json.loads(out)["rows"]) == (0, 30)
-        assert load("mine.npz").action_high.tolist() == [2]
+        assert load("mine.npz").space.high.tolist() == [2]

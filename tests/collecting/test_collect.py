@@ -6,6 +6,8 @@ from countmorl.data.check import check
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, RunError
 from countmorl.runtime.policy import Policy
+from countmorl.runtime.tabular import TabularPolicy
+from countmorl.spaces import ActionSpace
 
 PENDULUM = "Pendulum-v1"
 
@@ -20,8 +22,7 @@ def constant_policy(action, *, obs_dim=3, spread=None):
         head="tanh" if spread is None else "tanh_normal",
         obs_mean=np.zeros(obs_dim, np.float32),
         obs_std=np.ones(obs_dim, np.float32),
-        action_low=np.float32([-2]),
-        action_high=np.float32([2]),
+        space=ActionSpace(low=np.float32([-2]), high=np.float32([2])),
     )
 
 
@@ -43,7 +44,7 @@ def test_the_log_is_clean_and_knows_its_task_and_bounds(random_log):
     assert check(random_log.arrays) == []
     assert random_log.task == find_task(PENDULUM)
     assert random_log.name == "Pendulum-v1-random"
-    assert (random_log.action_low.tolist(), random_log.action_high.tolist()) == ([-2], [2])
+    assert (random_log.space.low.tolist(), random_log.space.high.tolist()) == ([-2], [2])
 
 
 def test_random_actions_fill_their_range(random_log):
@@ -77,9 +78,33 @@ def test_a_stochastic_policy_is_sampled_unless_told_otherwise():
     np.testing.assert_allclose(mean.action, 0.5, atol=1e-6)
 
 
+def test_numbered_states_are_one_column_and_actions_numbers():
+    dataset = collect(find_task("FrozenLake-v1"), rows=30)
+    assert (dataset.obs_dim, dataset.discrete, dataset.action_dim) == (1, True, 4)
+    assert dataset.next_known.all()
+    assert set(dataset.stored["action"].tolist()) <= {0, 1, 2, 3}
+    np.testing.assert_array_equal(dataset.obs, np.floor(dataset.obs))
+
+
+def test_a_table_acts_in_its_grid_world():
+    """From the start of the bridge to the right: seven steps to the goal."""
+    right = np.tile([0.0, 0, 0, 1], (64, 1))
+    policy = TabularPolicy(probabilities=right, counts=right, info={})
+    dataset = collect(find_task("countmorl/Bridge-v0"), policy, rows=14)
+    assert dataset.obs[:, 0].tolist() == [*range(24, 31)] * 2
+    assert np.flatnonzero(dataset.terminated).tolist() == [6, 13]
+    assert dataset.reward.sum() == 2
+
+
 def test_a_policy_of_other_sizes_is_refused():
     with pytest.raises(RunError, match="takes 4 numbers and gives 1, but Pendulum-v1 has 3 and 1"):
         collect(find_task(PENDULUM), constant_policy(0.0, obs_dim=4), rows=5)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31])
+def test_a_seed_out_of_range(seed):
+    with pytest.raises(ConfigError, match=f"`seed` must be from 0 to 2147483647, got {seed}"):
+        collect(find_task(PENDULUM), rows=5, seed=seed)
 
 
 @pytest.mark.parametrize("rows", [0, -1])

@@ -74,8 +74,15 @@ def test_repeating_the_command_goes_on_and_gives_the_same_data(tmp_path, monkeyp
 
 def test_another_recipe_in_the_same_folder_is_refused(tmp_path):
     make(tmp_path / "a")
-    with pytest.raises(ConfigError, match="holds another recipe"):
+    with pytest.raises(ConfigError, match=r"holds other data \(recipe: .*'medium-replay'"):
         make(tmp_path / "a", "random")
+
+
+def test_it_is_no_run_to_be_resumed(tmp_path, run_cli):
+    make(tmp_path / "a", "random")
+    code, _, err = run_cli("resume", tmp_path / "a")
+    assert (code, "repeat its command" in err) == (2, True)
+    assert run_cli("compare", tmp_path / "a")[0] == 0
 
 
 def test_thresholds_are_shares_of_the_reference_range():

@@ -85,7 +85,7 @@ class TestFirst:
     def test_bounds_stay_those_of_the_whole(self, log):
         arrays = log()
         arrays["actions"][50] = 4
-        assert load(arrays).first(10).action_high.tolist() == [4, 4]
+        assert load(arrays).first(10).space.high.tolist() == [4, 4]
 
     @pytest.mark.parametrize("rows", [0, -3])
     def test_less_than_one_row_is_refused(self, dataset, rows):
@@ -123,8 +123,8 @@ class TestActions:
         arrays = log(obs=11, action=3)
         arrays["actions"][3, 0] = np.float32(1.0000001)
         dataset = load(arrays, task="hopper")
-        np.testing.assert_allclose(dataset.action_low, -1, atol=1e-3)
-        np.testing.assert_allclose(dataset.action_high, 1, atol=1e-3)
+        np.testing.assert_allclose(dataset.space.low, -1, atol=1e-3)
+        np.testing.assert_allclose(dataset.space.high, 1, atol=1e-3)
 
 
 def test_without_any_known_next_observation_only_imitation_is_possible():
@@ -202,8 +202,8 @@ class TestConcatenate:
     def test_bounds_hold_both(self, log):
         wide = load(log() | {"action_low": [-3, -2], "action_high": [2, 0.95]})
         joined = concatenate({"a": load(log()), "b": wide}, "both")
-        assert joined.action_low.tolist() == [-3, -2]
-        assert joined.action_high.tolist() == [2, 1]
+        assert joined.space.low.tolist() == [-3, -2]
+        assert joined.space.high.tolist() == [2, 1]
 
     def test_other_sizes_are_refused(self, log):
         with pytest.raises(DataError, match="'b' has other sizes"):

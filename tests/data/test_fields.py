@@ -30,7 +30,7 @@ def make(**changes):
         ({"obs": np.zeros((4, 2), complex)}, "complex128, wanted real numbers"),
         ({"action": np.zeros((3, 1))}, "`action` has 3 rows but `obs` has 4"),
         ({"reward": np.zeros(5)}, "`reward` has 5 rows but `obs` has 4"),
-        ({"reward": np.zeros((4, 2))}, r"`reward` has shape \[4, 2\], wanted one value a row"),
+        ({"reward": np.zeros((4, 2))}, r"`reward` has shape \[4, 2\], wanted one value per row"),
         ({"next_obs": np.zeros((3, 2))}, "`next_obs` has 3 rows.*drop the last step"),
         ({"next_obs": np.zeros((4, 3))}, "`next_obs` has 3 columns but `obs` has 2"),
         ({"terminated": np.zeros(3, bool)}, "`terminated` has 3 rows"),

@@ -9,7 +9,9 @@ from countmorl.dynamics import fit
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 
-SMALL = EnsembleConfig(members=3, elites=2, width=32, batch=64, holdout=100, least_steps=1)
+SMALL = EnsembleConfig(
+    members=3, elites=2, width=32, batch=64, holdout=100, least_steps=1, patience=1
+)
 
 
 def linear_log(rows=2000):
@@ -21,13 +23,13 @@ def linear_log(rows=2000):
 
 
 def test_a_linear_system_is_learned_and_the_best_weights_are_kept():
-    rows, inputs = fit.split_rows(linear_log(), SMALL, seed=0)
-    state = fit.start(rows, SMALL, key=jr.key(0))
+    whole = fit.EnsembleFit.of(linear_log(), SMALL, seed=0)
+    rows, state = whole.rows, whole.init(key=jr.key(0))
     errors = []
     for epoch in range(12):
         state, metrics = fit.fit_epoch((rows, SMALL, None), state, jr.key(epoch))
         errors.append(np.asarray(metrics["holdout_error"]))
-    ensemble = fit.finish(state, inputs, SMALL.elites)
+    ensemble = whole.result(state)
     restored = fit.holdout_error(ensemble.members, rows)
     np.testing.assert_allclose(restored, state.best_error, rtol=1e-5)
     assert (restored <= np.min(errors, axis=0) / 0.99 + 1e-9).all()
@@ -58,17 +60,18 @@ def test_only_members_that_improved_take_new_weights():
 
 
 def test_staleness_counts_epochs_without_improvement():
-    rows, _ = fit.split_rows(linear_log(), SMALL, seed=0)
-    state = fit.start(rows, SMALL, key=jr.key(0))
+    whole = fit.EnsembleFit.of(linear_log(), SMALL, seed=0)
+    state = whole.init(key=jr.key(0))
     state = fit.FitState(**{**vars(state), "best_error": jnp.zeros(3)})
     for epoch in range(3):
-        state, _ = fit.fit_epoch((rows, SMALL, None), state, jr.key(epoch))
+        state, _ = whole.epoch(state, key=jr.key(epoch))
         assert int(state.stale) == epoch + 1
+        assert whole.finished(state) == (epoch + 1 > SMALL.patience)
 
 
 def test_each_member_has_its_own_bootstrap():
-    rows, _ = fit.split_rows(linear_log(), SMALL, seed=0)
-    bootstrap = fit.start(rows, SMALL, key=jr.key(0)).bootstrap
+    whole = fit.EnsembleFit.of(linear_log(), SMALL, seed=0)
+    rows, bootstrap = whole.rows, whole.init(key=jr.key(0)).bootstrap
     assert bootstrap.shape == (3, 1900)
     assert not (bootstrap[0] == bootstrap[1]).all()
     share = len(np.unique(bootstrap[0])) / 1900  # With replacement: 1 - 1/e of the rows.
@@ -87,7 +90,7 @@ def test_few_data_are_passed_over_more_than_once(rows, passes, steps):
 
 def test_the_step_size_falls_to_zero_over_the_whole_fit():
     config = EnsembleConfig(batch=100, least_steps=1, max_epochs=5, learning_rate=0.5)
-    optimizer = config.optimizer(1000)  # Ten steps an epoch.
+    optimizer = config.optimizer(1000)  # Ten steps per epoch.
     sizes, state = [], optimizer.init(jnp.zeros(()))
     for _ in range(51):
         change, state = optimizer.update(jnp.ones(()), state)
@@ -120,11 +123,11 @@ def test_the_variance_follows_the_noise_of_each_pair():
     config = EnsembleConfig(
         members=2, elites=1, width=32, batch=64, holdout=100, max_epochs=40, least_steps=100
     )
-    rows, inputs = fit.split_rows(load(arrays), config, seed=0)
-    state = fit.start(rows, config, key=jr.key(0))
+    whole = fit.EnsembleFit.of(load(arrays), config, seed=0)
+    rows, state = whole.rows, whole.init(key=jr.key(0))
     for epoch in range(config.max_epochs):
         state, _ = fit.fit_epoch((rows, config, None), state, jr.key(epoch))
-    _, log_var = fit.finish(state, inputs, 1).predict(rows.x)
+    _, log_var = whole.result(state).predict(rows.x)
     deviation, side = np.exp(0.5 * np.asarray(log_var))[:, :, :-1], np.asarray(rows.x)[:, 0]
     np.testing.assert_allclose(np.median(deviation[:, side > 0.2]), 1.0, atol=0.07)
     np.testing.assert_allclose(np.median(deviation[:, side < -0.2]), 0.3, atol=0.03)

@@ -1,8 +1,18 @@
+import sys
+
 import numpy as np
 import pytest
 
 from countmorl.envs import terminations
-from countmorl.envs.tasks import TASKS, Task, find_task, mean_and_spread, task_of_file
+from countmorl.envs.tasks import (
+    TASKS,
+    Task,
+    find_task,
+    is_imported,
+    mean_and_spread,
+    task_of_env,
+    task_of_file,
+)
 from countmorl.errors import ConfigError
 
 SIMPLE = Task(name="simple", env_id="Simple-v0", reference=(-100.0, 300.0))
@@ -92,7 +102,10 @@ class TestFind:
             ("Pendulum-v9", "No task named 'Pendulum-v9'. Did you mean 'Pendulum-v1'"),
             ("Nowhere-v0", "any Gymnasium id"),
             ("not an id", "any Gymnasium id"),
-            ("no_such_module:Env-v0", "any Gymnasium id"),
+            ("countmorl/Clif-v0", "Did you mean 'countmorl/Cliff-v0'"),
+            ("no_such_module:Env-v0", "'no_such_module:Env-v0' could not be imported.*module:Env"),
+            (".relative:Env-v0", "could not be imported"),
+            ("json:Env-v0", "No task named 'json:Env-v0'"),
         ],
     )
     def test_an_unknown_name(self, name, words):
@@ -104,6 +117,39 @@ class TestFind:
         assert find_task("hopper") is TASKS["hopper"]
         with pytest.raises(ConfigError, match=r"pip install \"countmorl\[mujoco\]\""):
             find_task("Pendulum-v1")
+
+
+@pytest.fixture
+def stranger(monkeypatch, tmp_path):
+    """A module that registers an environment when it is imported, which is noted."""
+    (tmp_path / "stranger_envs.py").write_text(
+        "import gymnasium\n"
+        "from gymnasium.envs.classic_control import PendulumEnv\n"
+        "if 'Stranger-v0' not in gymnasium.registry:\n"
+        "    gymnasium.register('Stranger-v0', entry_point=PendulumEnv, max_episode_steps=9)\n"
+    )
+    gymnasium = pytest.importorskip("gymnasium")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "stranger_envs", raising=False)
+    yield "stranger_envs"
+    gymnasium.registry.pop("Stranger-v0", None)
+
+
+class TestOwnEnvironment:
+    def test_the_user_names_its_module(self, stranger):
+        task = find_task("stranger_envs:Stranger-v0")
+        assert task == Task(name="Stranger-v0", env_id="stranger_envs:Stranger-v0", horizon=9)
+        assert stranger in sys.modules
+        assert task.available()
+        assert task_of_env("stranger_envs:Stranger-v0") == task
+
+    @pytest.mark.parametrize("env_id", ["stranger_envs:Stranger-v0", "stranger_envs:CartPole-v1"])
+    def test_no_file_makes_it_import(self, stranger, env_id):
+        """Not even where the environment itself is known without it."""
+        task = task_of_env(env_id, 7)
+        assert task == Task(name=env_id, env_id=env_id, horizon=7)
+        assert not task.available()
+        assert stranger not in sys.modules
 
 
 class TestAvailable:
@@ -120,6 +166,26 @@ class TestAvailable:
         monkeypatch.setattr("countmorl.envs.tasks.installed", present.__contains__)
         assert TASKS["hopper"].available() is hopper
         assert Task(name="p", env_id="Pendulum-v1").available() is pendulum
+        # Grid worlds are simulated wherever Gymnasium is.
+        assert Task(name="c", env_id="countmorl/Cliff-v0").available() is pendulum
+
+    def test_what_nobody_has_registered_is_not(self):
+        assert not Task(name="x", env_id="Nowhere-v0").available()
+        assert not Task(name="x", env_id="countmorl/Nowhere-v0").available()
+
+
+class TestOfEnv:
+    def test_a_task_of_the_table(self):
+        assert task_of_env("Hopper-v4") is TASKS["hopper"]
+
+    def test_one_that_can_be_simulated_knows_its_limit(self):
+        assert task_of_env("Pendulum-v1", 5).horizon == 200
+        assert task_of_env("countmorl/Cliff-v0").horizon == 100
+
+    def test_one_that_cannot_is_kept_by_its_name(self):
+        assert task_of_env("Nowhere-v0", 5) == Task(
+            name="Nowhere-v0", env_id="Nowhere-v0", horizon=5
+        )
 
 
 class TestOfFile:
@@ -142,6 +208,12 @@ class TestOfFile:
     @pytest.mark.parametrize("stem", ["hopper-v5_mine", "hopper-v5-mine"])
     def test_v5_data_is_never_judged_by_d4rls_scores(self, stem):
         assert task_of_file(stem, (11, 3)) is TASKS["hopper-v5"]
+
+
+def test_a_module_is_imported_or_not_asked_for():
+    assert is_imported("")
+    assert is_imported("json")
+    assert not is_imported("no_such_module")
 
 
 def test_mean_and_spread_by_hand():

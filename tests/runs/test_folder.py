@@ -1,49 +1,57 @@
 import errno
-import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from countmorl.errors import RunError
 from countmorl.runs.folder import Run
+from countmorl.runs.manifest import Manifest
 
 ARRAYS = {"state": np.arange(4, dtype=np.float32)}
+LINE = {"stage": "policy", "epoch": 1, "loss": 0.5}
+MANIFEST = Manifest(algorithm="bc", versions={"countmorl": "0.0.1"})
 
 
 @pytest.fixture
 def run(tmp_path):
-    return Run.create(tmp_path / "run", {"algorithm": "bc", "versions": {"countmorl": "0.0.1"}})
+    return Run.create(tmp_path / "run", MANIFEST)
 
 
 class TestCreate:
-    def test_writes_the_config(self, run):
-        assert json.loads((run.path / "config.json").read_text()) == {
-            "format": 1,
-            "algorithm": "bc",
-            "versions": {"countmorl": "0.0.1"},
-        }
-        assert run.config["algorithm"] == "bc"
+    def test_writes_the_manifest(self, run):
+        assert [path.name for path in run.path.iterdir()] == ["config.json"]
+        assert run.manifest == MANIFEST
 
     def test_an_empty_folder_is_taken(self, tmp_path):
         (tmp_path / "run").mkdir()
-        assert Run.create(tmp_path / "run", {}).config == {"format": 1}
+        (tmp_path / "run" / ".config.json.7.tmp").touch()  # What a kill in between leaves.
+        assert Run.create(tmp_path / "run", MANIFEST).manifest == MANIFEST
 
     def test_an_existing_run_is_never_touched(self, run):
         with pytest.raises(RunError, match=f"exists already.*countmorl resume {run.path}.*--out"):
-            Run.create(run.path, {"algorithm": "other"})
-        assert run.config["algorithm"] == "bc"
+            Run.create(run.path, Manifest(algorithm="other"))
+        assert run.manifest.algorithm == "bc"
 
     def test_a_file_is_never_touched(self, tmp_path):
         (tmp_path / "run").write_text("mine")
         with pytest.raises(RunError, match="exists already"):
-            Run.create(tmp_path / "run", {})
+            Run.create(tmp_path / "run", MANIFEST)
         assert (tmp_path / "run").read_text() == "mine"
+
+    def test_what_has_not_begun_is_discarded(self, run):
+        run.append("metrics.jsonl", LINE)
+        run.discard_unbegun()
+        assert run.path.exists()
+        run.metrics_path.unlink()
+        run.discard_unbegun()
+        assert not run.path.exists()
 
 
 class TestOpen:
     def test_reads_what_was_created(self, run):
-        assert Run.open(str(run.path)).config == run.config
+        assert Run.open(str(run.path)).manifest == run.manifest
 
     def test_a_missing_folder(self, tmp_path):
         with pytest.raises(RunError, match=r"no run folder .*nowhere"):
@@ -59,36 +67,82 @@ class TestOpen:
         with pytest.raises(RunError, match=r"config.json.*config of a run"):
             Run.open(run.path)
 
-    def test_another_format(self, run):
-        changed = run.config | {"format": 7}
-        (run.path / "config.json").write_text(json.dumps(changed))
-        with pytest.raises(RunError, match=r"in format 7, .* reads format 1.*countmorl 0.0.1"):
-            Run.open(run.path)
 
-    def test_another_format_without_a_table_of_versions(self, run):
-        (run.path / "config.json").write_text('{"format": 7, "versions": "0.0.1"}')
-        with pytest.raises(RunError, match="in format 7"):
-            Run.open(run.path)
+class TestFinished:
+    @pytest.mark.parametrize(
+        ("algorithm", "stage", "finished"),
+        [
+            ("bc", "policy", True),
+            ("tabular", "plan", True),
+            ("model", "model", True),
+            ("count-morl", "model", False),
+            ("repb-sde", "policy-0", False),
+        ],
+    )
+    def test_when_what_was_asked_for_is_there(self, tmp_path, algorithm, stage, finished):
+        run = Run.create(tmp_path / "run", Manifest(algorithm=algorithm))
+        assert not run.finished
+        run.save_result(stage, ARRAYS)
+        assert run.finished is finished
+
+    def test_trained_on(self, run):
+        """Its last result is gone, its manifest another, everything else as it was."""
+        run.save_result("model", ARRAYS)
+        run.save_result("policy", ARRAYS)
+        run.save_checkpoint(ARRAYS, {})
+        run.trained_on(replace(MANIFEST, epochs_before=(4,)))
+        assert not run.finished
+        assert run.stages() == ["model"]
+        assert run.load_checkpoint() is not None
+        assert run.manifest.epochs_before == (4,)
 
 
-class TestMetrics:
+class TestKeptPolicies:
+    @pytest.fixture
+    def kept(self, run):
+        for epoch in (10, 2, 8):
+            path = run.kept_policy_path(epoch)
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+        (path.parent / "epoch-best.safetensors").touch()  # Somebody else's.
+        return run
+
+    def test_by_epoch_and_in_order(self, run, kept):
+        assert list(kept.kept_policies()) == [2, 8, 10]
+        assert kept.kept_policies()[8] == run.path / "policies" / "epoch-8.safetensors"
+
+    def test_there_are_none_at_first(self, run):
+        assert run.kept_policies() == {}
+        run.drop_policies(keep=3)
+
+    @pytest.mark.parametrize(
+        ("keep", "after", "left"),
+        [(2, None, [8, 10]), (9, None, [2, 8, 10]), (0, None, []), (9, 8, [2, 8]), (1, 8, [8])],
+    )
+    def test_earlier_ones_are_dropped_and_those_of_a_lost_attempt(self, kept, keep, after, left):
+        kept.drop_policies(keep=keep, after=after)
+        assert list(kept.kept_policies()) == left
+
+
+class TestLines:
     def test_lines_are_read_in_order(self, run):
-        assert run.metrics() == []
+        assert run.lines("metrics.jsonl") == []
         run.append("metrics.jsonl", {"epoch": 1, "loss": 0.5})
         run.append("metrics.jsonl", {"epoch": 2, "loss": 0.25})
-        assert run.metrics() == [{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}]
+        lines = [{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}]
+        assert run.lines("metrics.jsonl") == lines
 
     def test_an_unfinished_last_line_is_passed_over(self, run):
         run.append("metrics.jsonl", {"epoch": 1})
         with open(run.metrics_path, "a") as file:
             file.write('{"epo')
-        assert run.metrics() == [{"epoch": 1}]
+        assert run.lines("metrics.jsonl") == [{"epoch": 1}]
 
     @pytest.mark.parametrize("line", [b"{oops}\n", b"\xff\n"])
     def test_a_damaged_line_is_said(self, run, line):
         run.metrics_path.write_bytes(b'{"epoch": 1}\n' + line)
         with pytest.raises(RunError, match=r"metrics.jsonl is damaged"):
-            run.metrics()
+            run.lines("metrics.jsonl")
 
     def test_a_full_disk_is_said(self, run, monkeypatch):
         def full(descriptor):
@@ -97,6 +151,54 @@ class TestMetrics:
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(RunError, match=r"disk is full: .*metrics.jsonl"):
             run.append("metrics.jsonl", {"epoch": 1})
+
+
+class TestRecords:
+    def test_of_one_stage_or_of_all(self, run):
+        for stage, epoch in (("model", 1), ("policy", 1), ("policy", 2)):
+            about = {"stage": stage, "epoch": epoch}
+            run.append("metrics.jsonl", about | {"loss": 0.5})
+            run.append("timing.jsonl", about | {"seconds": 2.0})
+        assert [record.stage for record in run.records()] == ["model", "policy", "policy"]
+        assert [record.epoch for record in run.records("policy")] == [1, 2]
+        assert run.records("policy")[0].loss == 0.5
+        assert [timing.seconds for timing in run.timings("model")] == [2.0]
+        assert run.records("codes") == run.timings("codes") == []
+
+    @pytest.mark.parametrize(
+        "read", [lambda run: run.records(), lambda run: run.timings()], ids=["metrics", "timing"]
+    )
+    def test_the_place_of_what_is_wrong_is_told(self, run, read):
+        for name in ("metrics.jsonl", "timing.jsonl"):
+            run.append(name, {"stage": "policy", "epoch": 1, "seconds": 1.0})
+            run.append(name, {"seconds": 1.0})
+        with pytest.raises(RunError, match=r"\.jsonl, line 2 does not say which stage and epoch"):
+            read(run)
+
+
+class TestResults:
+    def test_what_a_stage_left(self, run):
+        assert run.load_result("model") is None
+        run.append("metrics.jsonl", LINE)
+        run.save_result("model", ARRAYS, note="x")
+        arrays, meta = run.load_result("model")
+        np.testing.assert_array_equal(arrays["state"], ARRAYS["state"])
+        assert (meta["stage"], meta["note"], meta["metrics_size"]) == (
+            "model",
+            "x",
+            run.metrics_size,
+        )
+        assert run.stages() == ["model"]
+
+    def test_another_stages_result_in_its_place(self, run):
+        run.save_result("codes-8", ARRAYS)
+        run.result_path("codes-8").rename(run.result_path("model"))
+        with pytest.raises(RunError, match="is not the result of stage model"):
+            run.load_result("model")
+
+    def test_a_run_that_counts_nothing_has_no_calibration(self, run):
+        with pytest.raises(RunError, match="has no calibration"):
+            run.calibration()
 
 
 class TestCheckpoint:
@@ -131,21 +233,21 @@ class TestRewind:
         size = run.metrics_path.stat().st_size
         run.append("metrics.jsonl", {"epoch": 2})
         run.rewind(size)
-        assert run.metrics() == [{"epoch": 1}]
+        assert run.lines("metrics.jsonl") == [{"epoch": 1}]
         run.rewind(size)
-        assert run.metrics() == [{"epoch": 1}]
+        assert run.lines("metrics.jsonl") == [{"epoch": 1}]
 
     def test_to_the_beginning(self, run):
         run.rewind(0)
         run.append("metrics.jsonl", {"epoch": 1})
         run.rewind(0)
-        assert run.metrics() == []
+        assert run.lines("metrics.jsonl") == []
 
     def test_metrics_that_were_shortened_are_said(self, run):
         run.append("metrics.jsonl", {"epoch": 1})
         with pytest.raises(RunError, match=r"shorter than when the checkpoint.*start a new run"):
             run.rewind(1000)
-        assert run.metrics() == [{"epoch": 1}]
+        assert run.lines("metrics.jsonl") == [{"epoch": 1}]
 
 
 class TestLock:

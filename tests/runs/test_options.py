@@ -11,6 +11,9 @@ from countmorl.runs.options import DataOptions, RunOptions
         ({"eval_every": -1}, "`eval_every` must be at least 0"),
         ({"eval_episodes": 0}, "`eval_episodes` must be at least 1"),
         ({"save_every": 0}, "`save_every` must be at least 1"),
+        ({"keep_policies": -1}, "`keep_policies` must be at least 0"),
+        ({"seed": 2**31}, "`seed` must be below 2147483648"),
+        ({"log": ("paper",)}, "`log` must be"),
     ],
 )
 def test_run_options_out_of_range(settings, words):
@@ -18,11 +21,17 @@ def test_run_options_out_of_range(settings, words):
         RunOptions(**settings)
 
 
-def test_no_evaluation_is_allowed():
-    assert RunOptions(eval_every=0).eval_every == 0
+def test_no_evaluation_and_no_kept_policy_are_allowed():
+    options = RunOptions(eval_every=0, keep_policies=0)
+    assert (options.eval_every, options.keep_policies) == (0, 0)
 
 
 @pytest.mark.parametrize("rows", [0, -1])
 def test_rows_out_of_range(rows):
     with pytest.raises(ConfigError, match=f"`rows` must be at least 1, got {rows}"):
         DataOptions(rows=rows)
+
+
+def test_another_mode():
+    with pytest.raises(ConfigError, match=r"`mode` must be .*'d4rl-exact'"):
+        DataOptions(mode="wrong")  # type: ignore[arg-type]

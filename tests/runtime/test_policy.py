@@ -1,6 +1,5 @@
 import itertools
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -14,10 +13,16 @@ from countmorl.data.sources import load
 from countmorl.errors import DataError, RunError
 from countmorl.files import read_arrays, write_arrays
 from countmorl.runtime.policy import Policy
+from countmorl.spaces import ActionSpace
 
 
 def array(*values):
     return np.array(values, np.float32)
+
+
+def within(size, low, high):
+    """Vectors of so many numbers, all with the same bounds."""
+    return ActionSpace(low=np.full(size, low, np.float32), high=np.full(size, high, np.float32))
 
 
 def make(**changes):
@@ -28,8 +33,7 @@ def make(**changes):
         "head": "tanh",
         "obs_mean": array(10, 20),
         "obs_std": array(2, 5),
-        "action_low": array(0),
-        "action_high": array(5),
+        "space": ActionSpace(low=array(0), high=array(5)),
         "info": {"task": "Pendulum-v1"},
     }
     return Policy(**(parts | changes))
@@ -44,8 +48,7 @@ def random_policy(seed=0, sizes=(3, 16, 16, 2), **changes):
         "head": "tanh",
         "obs_mean": rng.standard_normal(sizes[0]).astype(np.float32),
         "obs_std": rng.uniform(0.5, 2, sizes[0]).astype(np.float32),
-        "action_low": np.full(sizes[-1], -1, np.float32),
-        "action_high": np.full(sizes[-1], 1, np.float32),
+        "space": within(sizes[-1], -1, 1),
     }
     return Policy(**(parts | changes))
 
@@ -113,9 +116,7 @@ class TestAct:
     @pytest.mark.parametrize(("low", "high"), [(-1, 1), (0, 5), (-3, -2), (100, 300)])
     @given(obs=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3))
     def test_actions_lie_within_their_bounds(self, low, high, obs):
-        policy = random_policy(
-            action_low=np.full(2, low, np.float32), action_high=np.full(2, high, np.float32)
-        )
+        policy = random_policy(space=within(2, low, high))
         action = policy.act(obs)
         assert (action >= low).all()
         assert (action <= high).all()
@@ -131,8 +132,7 @@ class TestAct:
                 head="tanh",
                 obs_mean=array(0),
                 obs_std=array(1),
-                action_low=low,
-                action_high=high,
+                space=ActionSpace(low=low, high=high),
             )
             action = policy.act(array(0))
             assert (action >= low).all()
@@ -141,14 +141,48 @@ class TestAct:
     def test_agrees_with_the_agent_it_was_made_from(self, log):
         dataset = load(log())
         agent = BC(hidden=(8,)).agent(dataset, key=jr.key(0))
-        network = jax.tree.map(
-            lambda leaf: np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf, agent.network()
-        )
-        bounds = {"action_low": dataset.action_low, "action_high": dataset.action_high}
-        policy = Policy(**network, **bounds)
+        policy = agent.policy(dataset.space, {})
         obs = np.random.default_rng(0).normal(0, 3, (100, 3)).astype(np.float32)
         theirs = agent.act(jnp.asarray(obs), key=jr.key(1))
         np.testing.assert_allclose(policy.act(obs), theirs, atol=1e-5)
+
+
+class TestDiscrete:
+    def make(self, **changes):
+        """y = (obs, 0, -obs): above 0 the first action is the best, below 0 the last."""
+        parts = {
+            "weights": (array([1, 0, -1]),),
+            "biases": (array(0, 0, 0),),
+            "head": "categorical",
+            "obs_mean": array(0),
+            "obs_std": array(1),
+            "space": ActionSpace.numbered(3),
+        }
+        return Policy(**(parts | changes))
+
+    def test_the_likeliest_by_hand(self):
+        policy = self.make()
+        assert (policy.discrete, policy.action_dim) == (True, 3)
+        assert policy.act(array([2], [-2])).tolist() == [0, 2]
+        assert policy.act(array(2)) == 0
+        assert "3 actions to choose from, categorical" in repr(policy)
+
+    def test_samples_are_as_likely_as_their_softmax(self):
+        obs, rng = np.full((20_000, 1), 0.5), np.random.default_rng(0)
+        shares = np.bincount(self.make().act(obs, rng=rng)) / 20_000
+        odds = np.exp([0.5, 0.0, -0.5])
+        np.testing.assert_allclose(shares, odds / odds.sum(), atol=0.01)
+
+    def test_it_comes_back_from_its_file(self, tmp_path):
+        self.make().save(tmp_path / "p")
+        again = Policy.load(tmp_path / "p")
+        assert (again.discrete, again.action_dim) == (True, 3)
+
+    def test_a_head_of_the_other_kind_is_refused(self):
+        with pytest.raises(RunError, match="its head and its actions are of two kinds"):
+            self.make(space=within(3, -1, 1))
+        with pytest.raises(RunError, match="of two kinds"):
+            self.make(head="tanh")
 
 
 class TestFile:
@@ -167,8 +201,7 @@ class TestFile:
             sizes=(3, 4),
             head="tanh_normal",
             log_std_range=(-5.0, 1.0),
-            action_low=array(-1, -1),
-            action_high=array(1, 1),
+            space=within(2, -1, 1),
         )
         policy.save(tmp_path / "p.safetensors")
         again = Policy.load(tmp_path / "p.safetensors")
@@ -238,8 +271,9 @@ class TestHostileFile:
     @pytest.mark.parametrize(
         ("meta", "words"),
         [
-            ({"kind": "checkpoint"}, "is not a policy; it is a checkpoint file"),
-            ({"kind": None}, "is not a policy"),
+            ({"kind": "checkpoint"}, "is not a policy of a network; it is a checkpoint file"),
+            ({"kind": "tabular-policy"}, "it is a tabular-policy file. `countmorl.load_policy`"),
+            ({"kind": None}, "is not a policy of a network"),
             ({"format": 99}, "has format 99, this version reads 1"),
             ({"format": None}, "has format None"),
             (

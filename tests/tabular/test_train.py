@@ -30,7 +30,7 @@ def test_run_holds_a_policy_and_a_certificate_below_the_truth(log, tmp_path, pen
     )
     assert Run.open(run.path).config["algorithm"] == "tabular"
     assert run.config["data"]["hash"] == log.hash
-    results = run.metrics()[-1]
+    results = run.lines("metrics.jsonl")[-1]
     policy = TabularPolicy.load(run.path)
     truth = TabularMDP.of_world(CLIFF, slip=0.2)
     true = start_value(truth, policy.probabilities)

@@ -10,12 +10,12 @@ import pytest
 from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, train
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
-from countmorl.counting.fit import CodesConfig
+from countmorl.counting.base import CodesConfig
+from countmorl.counting.query import counts as load_query
+from countmorl.counting.search import crowding
 from countmorl.dynamics.fit import EnsembleConfig, split_rows
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import stages as loop
-from countmorl.training.build import crowding, next_bits
-from countmorl.training.counters import load_query
 
 SMALL = CountMORL(
     beta=1.0,
@@ -100,13 +100,13 @@ def test_the_same_seed_gives_the_same_run_and_another_does_not(log, whole, tmp_p
 
 
 def test_every_stage_reports_what_it_did(whole):
-    metrics = whole.metrics()
+    metrics = whole.lines("metrics.jsonl")
     stages = [m["stage"] for m in metrics]
     assert list(dict.fromkeys(stages)) == ["model", "codes-6", "termination", "policy"]
     policy = metrics[-1]
     for name in ("rollout_unseen", "rollout_count_median", "rollout_penalty", "rollout_terminated"):
         assert len(policy[name]) == SMALL.horizon
-    assert {"q", "alpha", "critic_loss", "actor_loss"} <= set(policy)
+    assert {"q", "entropy_weight", "critic_loss", "actor_loss"} <= set(policy)
     codes = [m for m in metrics if m["stage"] == "codes-6"][-1]
     assert len(codes["samples_per_code"]) == len(codes["bit_entropy"]) == SMALL.model.elites
     assert {"missed_ends", "false_alarms", "calibration_error"} <= set(
@@ -116,7 +116,7 @@ def test_every_stage_reports_what_it_did(whole):
 
 
 def test_penalties_lie_between_zero_and_beta(whole):
-    for record in whole.metrics()[-SMALL.epochs :]:
+    for record in whole.lines("metrics.jsonl")[-SMALL.epochs :]:
         assert all(0 < value <= SMALL.beta for value in record["rollout_penalty"])
 
 
@@ -145,12 +145,12 @@ def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
     other = replace(SMALL, beta=3.0, horizon=2)
     options = replace(OPTIONS, seed=5)
     run = train(other, log, out=tmp_path / "run", options=options, model=whole.path, quiet=True)
-    assert {m["stage"] for m in run.metrics()} == {"policy"}
+    assert {m["stage"] for m in run.lines("metrics.jsonl")} == {"policy"}
     for name in ("model", "codes-6"):
         first, second = whole.load_result(name), run.load_result(name)
         for key, array in first[0].items():
             np.testing.assert_array_equal(array, second[0][key])
-    assert resume(run.path, quiet=True).metrics() == run.metrics()
+    assert resume(run.path, quiet=True).lines("metrics.jsonl") == run.lines("metrics.jsonl")
 
 
 def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, whole, tmp_path):
@@ -180,9 +180,9 @@ def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_s
     other = replace(SMALL, model=EnsembleConfig(), codes=codes, epochs=1)
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
     run = train(other, log, out=tmp_path / "run", **options)
-    assert run.config["config"]["model"] == whole.config["config"]["model"]
-    assert run.config["model_run"] == str(whole.path)
-    assert {m["stage"] for m in run.metrics()} == {"codes-6", "policy"}
+    assert run.manifest.part("model") == whole.manifest.part("model")
+    assert run.manifest.model_run == str(whole.path)
+    assert {m["stage"] for m in run.lines("metrics.jsonl")} == {"codes-6", "policy"}
 
 
 def test_a_model_of_a_run_without_one_is_refused(log, tmp_path):
@@ -192,7 +192,7 @@ def test_a_model_of_a_run_without_one_is_refused(log, tmp_path):
     config = json.loads((clone.path / "config.json").read_text())
     del config["data"]
     (clone.path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(RunError, match="incomplete: 'data' is missing"):
+    with pytest.raises(RunError, match=r"does not hold the config of a run.*lacks data"):
         train(SMALL, log, out=tmp_path / "run", model=clone.path, quiet=True)
 
 
@@ -201,7 +201,7 @@ def test_a_model_of_other_data_or_settings_is_refused(log, whole, tmp_path):
     with pytest.raises(RunError, match="fitted on other data"):
         train(SMALL, log, data_options=DataOptions(rows=300), **options)
     wider = replace(SMALL, model=replace(SMALL.model, width=9))
-    with pytest.raises(ConfigError, match=r"fitted with another width\. Leave --model"):
+    with pytest.raises(ConfigError, match=r"fitted with another width\. Omit --model"):
         train(wider, log, **options)
     with pytest.raises(ConfigError, match="bc learns no model"):
         train("bc", log, **options)
@@ -223,37 +223,18 @@ def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, 
     assert Run.open(tmp_path / "run").load_result("model") is not None
 
 
-def test_collapsed_encoders_are_refitted_and_then_refused(log, tmp_path, monkeypatch, capsys):
-    from countmorl.training import build
-
-    monkeypatch.setattr(build, "collapsed", lambda each, rows: [1])
-    with pytest.raises(RunError, match="collapse at 6 bits even after 3 tries"):
-        train(SMALL, log, out=tmp_path / "run", options=OPTIONS)
-    assert capsys.readouterr().err.count("collapsed at 6 bits; refitting") == 3
-
-
 def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_path, capsys):
     config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
     said = capsys.readouterr().err
     assert "by code length: " in said
-    facts = {m["stage"]: m for m in run.metrics() if "samples_per_code" in m}
-    tried = {stage: crowding(m, int(stage.split("-")[1])) for stage, m in facts.items()}
+    facts = {record.stage: record for record in run.records() if record.samples_per_code}
+    tried = {
+        stage: crowding(record, int(stage.split("-")[1]))  # type: ignore[arg-type]
+        for stage, record in facts.items()
+    }
     best = min(tried, key=lambda stage: abs(np.log(tried[stage] / 7)))
     assert f"codes of {best.split('-')[1]} bits" in said
-
-
-def test_crowding_is_rows_per_code_or_how_full_the_codes_are():
-    # 1000 of 65,536 codes are few; 8192 are an eighth, twice as many as are good.
-    assert crowding({"codes": [900, 1000, 1100], "samples_per_code": [7.0, 6.0, 5.0]}, 16) == 6.0
-    assert crowding({"codes": [8192], "samples_per_code": [6.0]}, 16) == 14.0
-
-
-def test_next_code_length_brackets_the_aim():
-    assert next_bits({24: 30.0}, 7.0) == 36
-    assert next_bits({24: 2.0}, 7.0) == 16
-    assert 16 < next_bits({16: 40.0, 24: 2.0}, 7.0) < 24
-    assert next_bits({20: 10.1, 21: 4.9}, 7.0) == 21
 
 
 def test_a_compiled_epoch_is_compiled_once(log, tmp_path):

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from countmorl.errors import RunError
-from countmorl.fitting import AbstractStage
+from countmorl.errors import Interrupted, RunError
+from countmorl.fitting import AbstractFit
 from countmorl.runs.folder import Run
-from countmorl.training.stages import Interrupted, Stages
+from countmorl.runs.manifest import Manifest
+from countmorl.training.stages import Stages
 
 
 class Kill(BaseException):
@@ -22,7 +23,7 @@ class State(eqx.Module):
     total: jax.Array
 
 
-class Walk(AbstractStage):
+class Walk(AbstractFit):
     """Adds a number that the key decides, epoch by epoch."""
 
     name, stream, epochs = "walk", 3, 6
@@ -45,8 +46,9 @@ class Walk(AbstractStage):
     def finished(self, state):
         return self.last == self.finish_at
 
-    def save(self, state, run):
+    def policy(self, state):
         self.saved.append(self.last)
+        return None
 
     def result(self, state):
         return state
@@ -54,7 +56,7 @@ class Walk(AbstractStage):
 
 @pytest.fixture
 def run(tmp_path):
-    return Run.create(tmp_path / "run", {})
+    return Run.create(tmp_path / "run", Manifest(algorithm="walk"))
 
 
 def stages(run, **kwargs):
@@ -62,7 +64,7 @@ def stages(run, **kwargs):
 
 
 def unbroken(tmp_path):
-    run = Run.create(tmp_path / "unbroken", {})
+    run = Run.create(tmp_path / "unbroken", Manifest(algorithm="walk"))
     return stages(run).do(Walk()), run.metrics_path.read_bytes()
 
 
@@ -76,7 +78,7 @@ def kill_at(wanted):
 
 def test_an_epoch_is_a_line(run):
     stages(run).do(Walk())
-    lines = run.metrics()
+    lines = run.lines("metrics.jsonl")
     assert [(line["stage"], line["epoch"], line["judged"]) for line in lines] == [
         ("walk", epoch, 10 * epoch) for epoch in range(1, 7)
     ]
@@ -87,16 +89,16 @@ def test_an_epoch_is_a_line(run):
 
 def test_every_epoch_draws_anew(run):
     stages(run).do(Walk())
-    totals = [line["total"] for line in run.metrics()]
+    totals = [line["total"] for line in run.lines("metrics.jsonl")]
     steps = {round(after - before, 5) for before, after in itertools.pairwise(totals)}
     assert len(steps) == 5
 
 
 def test_another_seed_walks_another_way(run, tmp_path):
-    other = Run.create(tmp_path / "other", {})
+    other = Run.create(tmp_path / "other", Manifest(algorithm="walk"))
     Stages(other, 1, 2, quiet=True).do(Walk())
     stages(run).do(Walk())
-    assert run.metrics()[0]["total"] != other.metrics()[0]["total"]
+    assert run.lines("metrics.jsonl")[0]["total"] != other.lines("metrics.jsonl")[0]["total"]
 
 
 def test_saves_every_so_often_and_at_the_end(run):
@@ -125,7 +127,7 @@ def test_killed_after_the_line_and_before_the_checkpoint(run, tmp_path, monkeypa
         patch.setattr(Run, "save_checkpoint", killed)
         with pytest.raises(Kill):
             stages(run).do(Walk())
-    assert len(run.metrics()) == 2
+    assert len(run.lines("metrics.jsonl")) == 2
     assert eqx.tree_equal(stages(run).do(Walk()), wanted)
     assert run.metrics_path.read_bytes() == metrics
 
@@ -150,7 +152,7 @@ def test_a_finished_stage_is_not_run_again(run):
 def test_a_stage_may_finish_early(run):
     stage = Walk(finish_at=3)
     stages(run).do(stage)
-    assert len(run.metrics()) == 3
+    assert len(run.lines("metrics.jsonl")) == 3
     assert stage.saved == [2, 3]
 
 
@@ -165,7 +167,7 @@ class TestStages:
 
     @pytest.mark.parametrize("epoch", [1, 2, 5])
     def test_killed_in_the_second_the_first_is_kept(self, run, tmp_path, epoch):
-        other = Run.create(tmp_path / "unbroken", {})
+        other = Run.create(tmp_path / "unbroken", Manifest(algorithm="walk"))
         wanted = self.both(other)
         with pytest.raises(Kill):
             self.both(run, hook=kill_at(epoch))
@@ -215,7 +217,7 @@ class TestInterrupt:
                 os.kill(os.getpid(), signal.SIGINT)
 
         stages(run).do(Walk(hook=press))
-        assert len(run.metrics()) == 6
+        assert len(run.lines("metrics.jsonl")) == 6
 
 
 class TestDivergence:
@@ -233,7 +235,7 @@ class TestDivergence:
             stages(run).do(stage)
         assert str(run.path) in str(got.value)
         assert run.load_checkpoint()[1]["epoch"] == 4
-        assert [line["epoch"] for line in run.metrics()] == [1, 2, 3, 4]
+        assert [line["epoch"] for line in run.lines("metrics.jsonl")] == [1, 2, 3, 4]
 
 
 def test_loggers_get_every_epoch(run):

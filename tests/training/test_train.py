@@ -51,7 +51,7 @@ class TestFolder:
         assert {"jax", "numpy", "python"} <= set(config["versions"])
 
     def test_metrics(self, trained):
-        lines = Run.open(trained / "run").metrics()
+        lines = Run.open(trained / "run").lines("metrics.jsonl")
         assert [(line["stage"], line["epoch"]) for line in lines] == [
             ("policy", epoch) for epoch in (1, 2, 3, 4)
         ]
@@ -171,10 +171,10 @@ class TestEvaluation:
             options=RunOptions(eval_every=3, eval_episodes=1),
             quiet=True,
         )
-        judged = {line["epoch"]: line.get("return") for line in run.metrics()}
+        judged = {line["epoch"]: line.get("return") for line in run.lines("metrics.jsonl")}
         assert [epoch for epoch, value in judged.items() if value is not None] == [3, 4]
-        assert "score" not in run.metrics()[2]
-        assert run.metrics()[2]["length"] == 200
+        assert "score" not in run.lines("metrics.jsonl")[2]
+        assert run.lines("metrics.jsonl")[2]["length"] == 200
 
     def test_a_known_task_has_a_score(self, log, tmp_path):
         run = train(
@@ -185,7 +185,7 @@ class TestEvaluation:
             options=RunOptions(eval_episodes=2),
             quiet=True,
         )
-        last = run.metrics()[-1]
+        last = run.lines("metrics.jsonl")[-1]
         assert last["score"] == pytest.approx(100 * (last["return"] + 20.272305) / 3254.572305)
         assert last["score_std"] == pytest.approx(100 * last["return_std"] / 3254.572305)
         assert Policy.load(run.path).info["task"] == "Hopper-v4"
@@ -199,7 +199,7 @@ class TestEvaluation:
             options=RunOptions(eval_every=0),
             quiet=True,
         )
-        assert not [line for line in run.metrics() if "return" in line]
+        assert not [line for line in run.lines("metrics.jsonl") if "return" in line]
 
     def test_does_not_change_the_training(self, log, tmp_path):
         options = {"data_options": DataOptions(task="Pendulum-v1"), "quiet": True}
@@ -218,7 +218,7 @@ class TestEvaluation:
     def test_is_left_out_where_the_environment_is_not_registered(self, log, save, tmp_path):
         data = save(tmp_path / "log.hdf5", log(), env_id="Elsewhere-v0")
         run = train(TINY, data, out=tmp_path / "a", options=RunOptions(eval_every=1), quiet=True)
-        assert len(run.metrics()) == 4
+        assert len(run.lines("metrics.jsonl")) == 4
 
     def test_a_file_cannot_name_a_module_to_import(self, log, save, tmp_path, monkeypatch):
         (tmp_path / "hostile_module.py").write_text("open('imported', 'w').close()\n")
@@ -243,7 +243,7 @@ class TestEvaluation:
 
 class TestResume:
     def test_gives_the_unbroken_run(self, halted, trained):
-        assert len(Run.open(halted).metrics()) == 3
+        assert len(Run.open(halted).lines("metrics.jsonl")) == 3
         assert resume(halted, quiet=True).path == halted
         assert_same_run(halted, trained / "run")
 
@@ -285,7 +285,7 @@ class TestResume:
         with pytest.raises(DataError, match=r"no file /gone.hdf5.*name them with --data"):
             resume(halted, quiet=True)
         resume(halted, data=moved, quiet=True)
-        assert len(Run.open(halted).metrics()) == 4
+        assert len(Run.open(halted).lines("metrics.jsonl")) == 4
 
     def test_of_arrays_in_memory_needs_the_arrays(self, log, tmp_path):
         run = train(TINY, log(), out=tmp_path / "a", quiet=True)

@@ -31,7 +31,7 @@ class ConservativeConfig:
     actions: int = 10
     """Actions drawn of each kind: uniform, the policy's at s, the policy's at s'."""
     sampled: bool = True
-    """Take the term's gradient at one action a state, drawn by its share in the soft maximum: the
+    """Take the term's gradient at one action per state, drawn by its share in the soft maximum: the
     same on average as at all of them, in half of the time."""
     every: int = 4
     """Take the term at every such row of a batch (1: at all of them). Rows are drawn at random, so

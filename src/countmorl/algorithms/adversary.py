@@ -32,7 +32,7 @@ class AdversaryState(eqx.Module):
 
 
 class AbstractAdversary(eqx.Module):
-    """Changes the model once an epoch, after the policy's updates."""
+    """Changes the model once per epoch, after the policy's updates."""
 
     @abstractmethod
     def start(self, model: PenalizedModel) -> AdversaryState:

@@ -7,7 +7,7 @@ imitate the data first, and `--preset paper` does.
 Differences from the authors' code: two hidden layers in place of three (`--sac.hidden 256 256 256`
 gives theirs), and the SAC all methods share (see `SACConfig`): its discount, rates, normalised
 critics and standardised observations; critics begin at the data's mean value (`mean_start`); the
-term is taken at a quarter of a batch, its gradient at one action a state
+term is taken at a quarter of a batch, its gradient at one action per state
 (`ConservativeConfig.every`, `.sampled`); imitation comes before all else, where in theirs the
 critics learn meanwhile and the entropy counts in the actor's loss. From OfflineRL-Kit: the soft
 maximum runs over all 30 actions.

@@ -18,7 +18,7 @@ from countmorl.pessimism import StdPenalty, Uncertainty
 
 @dataclass(frozen=True, kw_only=True)
 class MOPO(AbstractModelBased):
-    """MOPO: SAC in a learned model, rewards lowered where the model is uncertain."""
+    """MOPO: SAC in a learned model, rewards lowered where it is uncertain."""
 
     paper: ClassVar[str] = "Yu et al., NeurIPS 2020"
     first: ClassVar[tuple[str, ...]] = ("weight", "uncertainty", *AbstractModelBased.first)

@@ -30,7 +30,7 @@ from countmorl.scaling import Standardizer
 
 @dataclass(frozen=True, kw_only=True)
 class RepBSDE(AbstractModelBased):
-    """RepB-SDE: SAC in a model whose features are balanced between data and policy."""
+    """RepB-SDE: SAC in a model, its features balanced between data and policy."""
 
     paper: ClassVar[str] = "Lee et al., ICLR 2021"
     first: ClassVar[tuple[str, ...]] = (

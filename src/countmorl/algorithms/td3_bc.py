@@ -19,7 +19,7 @@ from countmorl.types import Key
 
 @dataclass(frozen=True, kw_only=True)
 class TD3PlusBC(AbstractAlgorithm):
-    """TD3+BC: TD3 on the data alone, its actor pulled towards the logged actions."""
+    """TD3+BC: TD3 on the data alone, its actor drawn to the logged actions."""
 
     paper: ClassVar[str] = "Fujimoto and Gu, NeurIPS 2021"
     first: ClassVar[tuple[str, ...]] = ("value_weight", "td3.discount", "td3.actor_rate", "batch")

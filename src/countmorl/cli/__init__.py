@@ -31,20 +31,20 @@ ENTRIES: dict[str, Entry] = {
     "train": Entry("METHOD DATA", "Train a policy from a log by one of nine methods.", True),
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
-    "count": Entry("RUN DATA", "Count how often the pairs of a log were seen in a run's data."),
+    "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
     "figures": Entry("RUN", "Draw a run's learning curve, coverage and calibration."),
     "methods": Entry("", "List the methods: what each does and whose it is."),
     "data": Entry("...", "Look at, check, download, convert and collect logs.", True),
     "study": Entry("...", "Grid worlds and theorems: evidence about the method itself.", True),
-    "demo": Entry("", "Count-MORL on data that ships with the package: a few minutes."),
-    "doctor": Entry("", "Say what is installed and whether a small training works here."),
+    "demo": Entry("", "Count-MORL on data that ships with the package, in minutes."),
+    "doctor": Entry("", "Say what is installed, and whether a small training works."),
 }
 TITLE = "Learn a policy from logged data alone, and know where it leaves the data."
-FOOT = """Start with `countmorl demo`, or: countmorl train bc DATA, countmorl evaluate RUN.
-Any command takes --help, and most take --json. Mistakes end in one sentence and exit code 2;
---traceback shows where they arose, --version which version this is."""
+FOOT = """Start with `countmorl demo`. Every command takes --help, and most take --json.
+A mistake ends in one sentence and exit code 2; --traceback shows where it was.
+--version tells which version this is."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

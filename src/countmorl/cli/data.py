@@ -20,14 +20,14 @@ from countmorl.data.sources import describe_task, load, read
 from countmorl.envs.tasks import find_task
 from countmorl.errors import DataError, did_you_mean
 from countmorl.runs.options import Mode
-from countmorl.runtime.policy import Policy
+from countmorl.runtime.load import load_policy
 
 RecipeName = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
 Out = Annotated[Positional[Path], tyro.conf.arg(metavar="OUT")]
 
 
 def list_names(json: bool = False) -> int:
-    """List the D4RL datasets known by name and which of them are on this machine.
+    """List the D4RL datasets known by name, and which are on this machine.
 
     Args:
         json: Print JSON.
@@ -85,7 +85,7 @@ def info(data: Data, mode: Mode = "true", json: bool = False) -> int:
 
 
 def check(data: Data, mode: Mode = "true", json: bool = False) -> int:
-    """Look for what spoils a training; exit 1 on errors, 0 with warnings only.
+    """Look for what spoils a training; exit 1 on errors, 0 with warnings.
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
@@ -153,7 +153,7 @@ def collect(
     deterministic: bool = False,
     json: bool = False,
 ) -> int:
-    """Roll a policy in an environment and write every step, or make data by D4RL's recipe.
+    """Record a policy's steps in an environment, or follow D4RL's recipe.
 
     Args:
         env: A task such as hopper, or any Gymnasium id whose observations are vectors, and whose
@@ -178,7 +178,7 @@ def collect(
         path = make_recipe(find_task(env), recipe, out, rows=rows, seed=seed, goals=goals)
         return wrote(load(path), path, json)
     writer = writer_of(out)
-    actor = None if policy == "random" else Policy.load(policy)
+    actor = None if policy == "random" else load_policy(policy)
     dataset = roll(
         find_task(env), actor, rows=rows, seed=seed, deterministic=deterministic, name=out.stem
     )

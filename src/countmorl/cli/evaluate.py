@@ -27,8 +27,9 @@ def evaluate(
         json: Print JSON.
     """
     policy = load_policy(run)
-    name = task or policy.info.get("task")
-    if not task and ":" in str(name):
+    known = policy.info.get("task")
+    name = task or (known if isinstance(known, str) else None)
+    if name and not task and ":" in name:
         raise ConfigError(
             f"{run} names the environment '{name}', for which a module would be imported. If you "
             "trust it, name it yourself with --task."

@@ -72,7 +72,8 @@ def options_of(command: Callable[..., Any]) -> list[Option]:
             nested = hint() if default is inspect.Parameter.empty else default  # type: ignore[operator]
             found += _nested(nested)
         elif metavar := _metavar(hints[name]):
-            found.append(Option(metavar, "", about.get(name, ""), ""))
+            several = " ..." if get_origin(hint) is tuple else ""
+            found.append(Option(metavar + several, "", about.get(name, ""), ""))
         else:
             found.append(_option(name, hint, default, about.get(name, "")))
     return found
@@ -171,7 +172,9 @@ def _parsed(command: Callable[..., Any]) -> docstring_parser.Docstring:
 
 
 def _paragraphs(doc: docstring_parser.Docstring) -> list[str]:
-    text = "\n\n".join(filter(None, (doc.short_description, doc.long_description)))
+    # The parser ends the short description with its line, in the middle of a sentence or not.
+    between = "\n\n" if doc.blank_after_short_description else "\n"
+    text = between.join(filter(None, (doc.short_description, doc.long_description)))
     return [_joined(paragraph) for paragraph in text.split("\n\n")]
 
 

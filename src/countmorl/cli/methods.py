@@ -13,8 +13,9 @@ from countmorl.cli.train import idea
 
 
 def methods(json: bool = False) -> int:
-    """List the methods: what each does, whose it is, whether it learns a model and takes discrete
-    actions.
+    """List the methods: what each does and whose it is.
+
+    The table tells too whether it learns a model, and takes discrete actions.
 
     Args:
         json: Print JSON.

@@ -74,9 +74,9 @@ def finish(work: Callable[[], Run], json: bool) -> int:
 def _judged(run: Run, summary: Summary) -> str:
     last = summary.last
     if last and last.score is not None:
-        return f"Last score {last.score:.1f} ± {last.score_std:.1f} (normalised)."
+        return f"Last score {points(last.score, last.score_std)} (normalised)."
     if last:
-        return f"Last return {last.return_:.1f} ± {last.return_std:.1f}."
+        return f"Last return {points(last.return_, last.return_std)}."
     if run.manifest.options.eval_every:
         return "Not simulated: no environment is known for this dataset (--task names one)."
     return "Not simulated, since --eval-every is 0."

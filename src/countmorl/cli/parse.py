@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -40,58 +41,76 @@ def run_group(prog: str, title: str, commands: Mapping[str, Command], words: lis
 
 def parse(command: Command, words: list[str], prog: str) -> Any:
     """Call a command with what the words say; wrong ones are a `ConfigError`."""
-    with _sentences(command, prog):
+    with _sentences(command, words, prog):
         return tyro.cli(command, args=words, prog=prog, add_help=False)
 
 
 def first_sentence(command: Command) -> str:
     """What a command does, in a line."""
     text = " ".join((command.__doc__ or "").split("\n\n")[0].split())
-    return text.split(". ")[0].rstrip(".") + "."
+    return re.split(r"(?<=[.?!]) ", text)[0]
 
 
 @contextmanager
-def _sentences(command: Command, prog: str) -> Iterator[None]:
+def _sentences(command: Command, words: list[str], prog: str) -> Iterator[None]:
     """Turn what the parser rejects into one sentence with a suggestion."""
 
     def explain(event: rejected.ParseErrorEvent) -> NoReturn:
-        raise ConfigError(_sentence(event, options_of(command), prog))
+        raise ConfigError(_sentence(event, words, options_of(command), prog))
 
     with rejected.on_parse_error(explain):
         yield
 
 
-def _sentence(event: rejected.ParseErrorEvent, options: list[Option], prog: str) -> str:
+def _sentence(
+    event: rejected.ParseErrorEvent, words: list[str], options: list[Option], prog: str
+) -> str:
     more = f"`{prog} --help` lists what there is."
-    if isinstance(event, rejected.MissingArgs):
-        missing = [option for option in options if option.positional]
-        named = "; ".join(f"{option.name}: {option.about}" for option in missing)
-        return f"`{prog}` wants {named} {more}"
     if isinstance(event, rejected.UnrecognizedArgs):
         return f"{_unknown(event.tokens[0], options, prog)} {more}"
-    if isinstance(event, rejected.InvalidChoice):
-        hint = did_you_mean(event.value, event.choices)
-        name, choices = _name(event.argument), ", ".join(event.choices)
-        return f"`{name}` must be one of {choices}; got '{event.value}'.{hint}"
+    if missing := _missing(event, options):
+        # An option that does not exist may have swallowed what stood behind it.
+        strange = [w for w in words if w.startswith("--") and _dashed(w) not in _known(options)]
+        said = _unknown(strange[0], options, prog) if strange else f"`{prog}` wants {missing}."
+        return f"{said} {more}"
     argument = getattr(event, "argument", None)
     if argument is None:
         return f"{getattr(event, 'message', 'The words could not be read')}. {more}"
-    name = _name(argument)
+    name = str(argument.lowered.name_or_flags[0])
     wants = next((each.wants for each in options if each.name == name), "") or "a value"
+    if isinstance(event, rejected.InvalidChoice):
+        choices = wants.removesuffix(" ...").split("|")
+        hint = did_you_mean(event.value, choices)
+        return f"`{name}` must be one of {', '.join(choices)}; got '{event.value}'.{hint}"
     return f"`{name}` wants {wants}{_got(event)}. {more}"
+
+
+def _missing(event: rejected.ParseErrorEvent, options: list[Option]) -> str:
+    """What is to be said of positional arguments that were not found."""
+    found = [getattr(event, "argument", None)]
+    if isinstance(event, rejected.MissingArgs):
+        found = [each.arg for each in event.missing_arguments]
+    names = {str(each.lowered.metavar) for each in found if each and each.is_positional()}
+    lacking = [option for option in options if option.name in names]
+    return "; ".join(f"{option.name}: {option.about.rstrip('.')}" for option in lacking)
 
 
 def _unknown(token: str, options: list[Option], prog: str) -> str:
     if not token.startswith("-"):
         return f"`{prog}` does not know what to do with '{token}'."
-    name = token.split("=")[0]
+    name = _dashed(token)
+    return f"`{prog}` has no option '{name}'.{did_you_mean(name, _known(options))}"
+
+
+def _known(options: list[Option]) -> list[str]:
+    """Every spelling that the help pages show."""
     known = [each.name for each in options if not each.positional]
-    known += [each.wants.removeprefix("| ") for each in options if each.wants.startswith("| ")]
-    return f"`{prog}` has no option '{name}'.{did_you_mean(name, known)}"
+    return known + [each.wants[2:] for each in options if each.wants.startswith("| ")]
 
 
-def _name(argument: Any) -> str:
-    return str(argument.lowered.name_or_flags[0])
+def _dashed(word: str) -> str:
+    """An option without its value, as the help pages spell it."""
+    return word.split("=")[0].replace("_", "-")
 
 
 def _got(event: rejected.ParseErrorEvent) -> str:

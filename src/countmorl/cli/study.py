@@ -57,7 +57,7 @@ def maps(
     beta: float = 0.1,
     json: bool = False,
 ) -> int:
-    """Draw a grid world's counts, penalties, and the plans with and without them.
+    """Draw a grid world's counts, and plans with and without a penalty.
 
     Args:
         world: empty, bridge, cliff or zigzag.

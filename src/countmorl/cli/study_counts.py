@@ -33,7 +33,7 @@ def counts(
     out: Path = Path("gridworld"),
     json: bool = False,
 ) -> int:
-    """Compare the learned counts of a grid world with the true counts of all its pairs.
+    """Compare a grid world's learned counts with the true ones.
 
     Makes the world's data, fits ensemble and encoders, counts, prints the largest error of each
     seed, and draws the counts and maps of the world. Exit code 1 where a count is wrong, 2 where

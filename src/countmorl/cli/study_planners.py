@@ -24,7 +24,7 @@ def planners(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Compare planners on little data: behaviour, plain, with a count penalty, with the theory's.
+    """Compare planners on little data, with and without a penalty.
 
     Args:
         worlds: Worlds to compare in.
@@ -67,7 +67,7 @@ def _record(outcome: Outcome) -> dict[str, Any]:
 
 
 def _print_study(outcomes: list[Outcome]) -> None:
-    """One table a world: return and lava rate of each method, one row a size of the data."""
+    """One table per world: return and lava rate of each method, one row per size of the data."""
     optima = {outcome.world: outcome for outcome in outcomes if outcome.method == "optimum"}
     for world, optimum in optima.items():
         ours = [o for o in outcomes if o.world == world and o is not optimum]

@@ -19,7 +19,7 @@ def theory(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Put every guarantee to the test on random worlds: how often is it violated?
+    """Put every guarantee to the test on random worlds.
 
     Exit code 1 where a corrected statement is violated more often than delta, or where an altered
     one is violated nowhere.
@@ -68,7 +68,7 @@ def _records(studies: dict[str, list[StatementResult]]) -> dict[str, list[dict[s
 def _print_shares(
     shares: dict[str, dict[str, StatementResult]], delta: float, instances: int
 ) -> None:
-    """One row a statement, one column a variant; a star marks a share above delta."""
+    """One row per statement, one column per variant; a star marks a share above delta."""
 
     def cell(finding: StatementResult | None) -> str:
         if finding is None:

@@ -43,7 +43,7 @@ def run(words: list[str]) -> int:
             "tabular": first_sentence(tabular),
             "module:Class": "A method of your own, as docs/extending.md builds one.",
         }
-        foot = f"{PROG} METHOD --help tells its idea, its settings and where they come from."
+        foot = f"{PROG} METHOD --help tells its idea and explains its settings."
         print_listing(f"{PROG} METHOD DATA [OPTIONS]", title, listed, foot)
         return 0
     name, *rest = words
@@ -57,15 +57,27 @@ def run(words: list[str]) -> int:
             "or your own as module:Class."
         )
     algorithm = find_algorithm(name)
+    default = _defaults(name, algorithm)
     if not set(HELP).isdisjoint(rest):
-        print_page(_command(algorithm, algorithm()), prog, (*FIRST, *algorithm.first))
+        print_page(_command(algorithm, default), prog, (*FIRST, *algorithm.first))
         return 0
     return _train(_parse(algorithm, rest, prog))
 
 
 def idea(algorithm: type[AbstractAlgorithm]) -> str:
     """What a method does, in a line."""
-    return (algorithm.__doc__ or "").splitlines()[0].split(": ", 1)[-1]
+    said = (algorithm.__doc__ or "").partition("\n")[0].split(": ", 1)[-1]
+    return said[:1].upper() + said[1:]
+
+
+def _defaults(name: str, algorithm: type[AbstractAlgorithm]) -> AbstractAlgorithm:
+    try:
+        return algorithm()
+    except TypeError as error:  # A class of the user's own: abstract, or with settings to give.
+        raise ConfigError(
+            f"'{name}' cannot be trained by: {error}. Every setting needs a default, and every "
+            "abstract method a body."
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +186,7 @@ def tabular(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Tabular Count-MORL on a log of whole numbers: exact counts, exact plan, certificate.
+    """Count-MORL on a log of whole numbers: exact plan, certificate.
 
     Args:
         data: A path to an HDF5 or NPZ file with one column of states and one of actions.

@@ -10,7 +10,7 @@ from countmorl.envs.simulators import Act, check_fit, make_env, record
 from countmorl.envs.tasks import Task
 from countmorl.errors import ConfigError
 from countmorl.progress import count_progress
-from countmorl.runtime.policy import Policy
+from countmorl.runtime.base import PolicyLike
 from countmorl.spaces import ActionSpace
 
 COLUMNS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
@@ -18,7 +18,7 @@ COLUMNS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
 
 def collect(
     task: Task,
-    policy: Policy | None = None,
+    policy: PolicyLike | None = None,
     *,
     rows: int,
     seed: int = 0,
@@ -50,7 +50,7 @@ def collect(
 
 
 def _actor(
-    policy: Policy | None, space: ActionSpace, rng: np.random.Generator, deterministic: bool
+    policy: PolicyLike | None, space: ActionSpace, rng: np.random.Generator, deterministic: bool
 ) -> Act:
     if policy is None:
         return lambda obs: space.draw(rng)

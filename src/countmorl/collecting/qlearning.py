@@ -46,7 +46,7 @@ class QLearning:
 
 
 class Steps(NamedTuple):
-    """Columns of the log, one entry a step."""
+    """Columns of the log, one entry per step."""
 
     state: Any
     action: Any

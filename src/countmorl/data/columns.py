@@ -32,10 +32,10 @@ def as_columns(key: str, values: np.ndarray) -> np.ndarray:
 
 
 def as_flat(key: str, values: np.ndarray) -> np.ndarray:
-    """One value a row."""
+    """One value per row."""
     flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if flat.ndim != 1:
-        raise DataError(f"`{key}` has shape {list(values.shape)}, wanted one value a row.")
+        raise DataError(f"`{key}` has shape {list(values.shape)}, wanted one value per row.")
     return flat
 
 

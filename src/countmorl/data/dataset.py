@@ -89,7 +89,7 @@ class Dataset:
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
-        """Every array with one entry a row, by name."""
+        """Every array with one entry per row, by name."""
         return {name: getattr(self, name) for name in COLUMNS}
 
     @property

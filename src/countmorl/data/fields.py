@@ -36,7 +36,7 @@ BLOCK = 100_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fields:
-    """Arrays of one log: float32 numbers, bool flags, one row a step."""
+    """Arrays of one log: float32 numbers, bool flags, one row per step."""
 
     obs: np.ndarray
     action: np.ndarray

@@ -62,9 +62,9 @@ class Ensemble(eqx.Module):
     def routed_head(
         self, hidden: Float[Array, "elites batch hidden"], *, key: Key
     ) -> tuple[Float[Array, "batch targets"], Float[Array, "batch targets"]]:
-        """Draw one elite a row and compute only that elite's later layers.
+        """Draw one elite per row and compute only that elite's later layers.
 
-        Rows are shuffled and cut into equal groups, one an elite: each row's elite is uniform,
+        Rows are shuffled and cut into equal groups, one per elite: each row's elite is uniform,
         and every elite is used equally often. A batch that does not divide is filled up with its
         own first rows, whose second results are dropped; the last elite then has a few rows less.
         """

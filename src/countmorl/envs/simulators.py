@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from countmorl.envs.gridworld import PREFIX, register_worlds
-from countmorl.envs.tasks import Task
+from countmorl.envs.tasks import Task, is_imported
 from countmorl.errors import ConfigError, RunError
 from countmorl.extras import installed, require
 from countmorl.runtime.base import Sized
@@ -27,6 +27,11 @@ def make_env(env_id: str) -> Any:
     _keep_mujoco_quiet()
     if env_id.startswith(PREFIX):
         register_worlds()
+    if not is_imported(env_id.rpartition(":")[0]):
+        raise ConfigError(
+            f"For the environment '{env_id}' a module would be imported, and no file alone makes "
+            "code run. If you trust it, name it yourself: --task on the command line, or import it."
+        )
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             # The -v4 environments are old on purpose: D4RL's scores are defined on them.
@@ -49,8 +54,9 @@ def make_env(env_id: str) -> Any:
 def _numbered(env: Any) -> Any:
     """States that are numbers, as observations of one number, which is how logs hold them."""
     gymnasium = require("gymnasium")
-    last = float(env.observation_space.start + env.observation_space.n - 1)
-    space = gymnasium.spaces.Box(0.0, last, (1,), np.float32)
+    first = float(env.observation_space.start)
+    last = first + float(env.observation_space.n) - 1
+    space = gymnasium.spaces.Box(first, last, (1,), np.float32)
     return gymnasium.wrappers.TransformObservation(env, lambda s: np.array([s], np.float32), space)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,13 +49,21 @@ class Task:
             return False
         if self.env_id.startswith(PREFIX):
             register_worlds()
-        # A module before a colon is known once the user has named it; no file makes us import it.
-        return self.env_id.rpartition(":")[2] in require("gymnasium").registry
+        module, _, env_id = self.env_id.rpartition(":")
+        return is_imported(module) and env_id in require("gymnasium").registry
 
     @property
     def uses_mujoco(self) -> bool:
         """Whether the environment is one of the MuJoCo tasks of the table."""
         return self.env_id in {task.env_id for task in TASKS.values()}
+
+
+def is_imported(module: str) -> bool:
+    """Tell whether a module before a colon is there since the user named it; none always is.
+
+    A file may name any module and any id that is known: no file makes us import the module.
+    """
+    return not module or module in sys.modules
 
 
 def _locomotion(
@@ -101,7 +110,7 @@ def find_task(name: str) -> Task:
         if module:
             importlib.import_module(module)
         spec = gymnasium.spec(env_id)
-    except ImportError as error:
+    except (ImportError, TypeError) as error:
         raise ConfigError(
             f"The module of the task '{name}' could not be imported: {error}. It must be "
             "module:Env-v0, importable from here."

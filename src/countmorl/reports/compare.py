@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from countmorl.errors import RunError
-from countmorl.reports.figures import axes_of, save_figure
+from countmorl.reports.figures import axes_of, save_figure, verbatim
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.runs.summary import Summary
@@ -18,12 +18,15 @@ COLORS = ("#1f4e79", "#b5482a", "#3b7d4f", "#7a4f9a", "#b8860b", "#4a9ab5", "#8a
 def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """For each run its settings that another run has with another value, or has not at all.
 
-    What algorithms do not share, such as the weights of TD3+BC and MOPO, is told for each where
-    several algorithms are compared.
+    A setting that another run of the same algorithm has, but an older version did not write, is
+    None. What algorithms do not share, such as the weights of TD3+BC and MOPO, is told for each
+    where several algorithms are compared.
     """
     manifests = [run.manifest for run in runs]
-    full = [_settings(manifest) for manifest in manifests]
-    algorithms = {manifest.algorithm for manifest in manifests}
+    has: dict[str, dict[str, Any]] = {}
+    for manifest in manifests:
+        has.setdefault(manifest.algorithm, {}).update(_settings(manifest))
+    full = [dict.fromkeys(has[each.algorithm]) | _settings(each) for each in manifests]
     values: dict[tuple[str, str], set[str]] = {}
     for manifest, settings in zip(manifests, full, strict=True):
         for name, value in settings.items():
@@ -32,7 +35,7 @@ def differing(runs: Sequence[Run]) -> list[dict[str, Any]]:
     def differs(manifest: Manifest, name: str) -> bool:
         meaning = _meaning(manifest, name)
         is_own = bool(meaning[0])
-        return len(values[meaning]) > 1 or (is_own and len(algorithms) > 1)
+        return len(values[meaning]) > 1 or (is_own and len(has) > 1)
 
     return [
         {name: value for name, value in settings.items() if differs(manifest, name)}
@@ -84,7 +87,7 @@ def draw_curves(summaries: Sequence[Summary], path: Path) -> Path:
         again, color = divmod(index, len(COLORS))
         name = label if len(data) == 1 else f"{label} ({facts.data})"
         style = {"color": COLORS[color], "linestyle": ("-", "--", ":")[again % 3]}
-        axes.plot(facts.judged_at, facts.values, label=name, linewidth=1.3, **style)
-    axes.set(xlabel="epoch", ylabel=label_y, title=data.pop() if len(data) == 1 else "")
+        axes.plot(facts.judged_at, facts.values, label=verbatim(name), linewidth=1.3, **style)
+    axes.set(xlabel="epoch", ylabel=label_y, title=verbatim(data.pop()) if len(data) == 1 else "")
     axes.legend(frameon=False, fontsize=7)
     return save_figure(figure, path)

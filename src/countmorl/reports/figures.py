@@ -125,9 +125,12 @@ def axes_of(rows: int = 1) -> tuple[Any, Any]:
 
 def _title(run: Run) -> str:
     manifest = run.manifest
-    # Matplotlib reads text between two dollar signs as a formula.
-    name = manifest.data.name if manifest.data else "?"
-    return f"{manifest.algorithm} on {name}".replace("$", r"\$")
+    return verbatim(f"{manifest.algorithm} on {manifest.data.name if manifest.data else '?'}")
+
+
+def verbatim(text: str) -> str:
+    """A name as it is: Matplotlib reads text between two dollar signs as a formula."""
+    return text.replace("$", r"\$")
 
 
 def save_figure(figure: Any, path: Path) -> Path:

@@ -147,14 +147,15 @@ class Record:
     )
 
     others: Mapping[str, Any] = field(default_factory=dict)
-    """Metrics of a method of one's own."""
+    """Metrics of a method of one's own, also such as have a name of ours and another form."""
 
     @classmethod
     def of(cls, line: Any, where: str) -> Record:
         """Make a record of one line's JSON; what is none is a `RunError`."""
         stage, epoch, values = _split(line, where)
-        known = {METRICS[name].name: value for name, value in values.items() if name in METRICS}
-        others = {name: value for name, value in values.items() if name not in METRICS}
+        ours = {name for name, value in values.items() if _is_ours(name, value)}
+        known = {METRICS[name].name: values[name] for name in ours}
+        others = {name: value for name, value in values.items() if name not in ours}
         return cls(stage=stage, epoch=epoch, others=others, **known)
 
     @property
@@ -203,6 +204,13 @@ def _split(line: Any, where: str) -> tuple[str, int, dict[str, Any]]:
         if not all(_is_number(each) for each in (value if isinstance(value, list) else [value])):
             raise RunError(f"{where}: `{name}` is {str(value)[:40]!r}, wanted numbers.")
     return stage, epoch, values
+
+
+def _is_ours(name: str, value: Any) -> bool:
+    """Whether a metric is in the table, as a number or a list of them as the table has it."""
+    if name not in METRICS:
+        return False
+    return isinstance(value, list) == str(METRICS[name].type).startswith(("Numbers", "list"))
 
 
 def _is_number(value: Any) -> bool:

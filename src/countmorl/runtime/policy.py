@@ -172,7 +172,7 @@ class Policy:
 
     def _scale_problem(self) -> str | None:
         if self.obs_std.shape != self.obs_mean.shape or not (self.obs_std > 0).all():
-            return "the scale of its observations must be positive, one number a column"
+            return "the scale of its observations must be positive, one number per column"
         low, high = self.space.low, self.space.high
         if low.shape != high.shape or not (low < high).all():
             return "its action bounds are empty or of two sizes"

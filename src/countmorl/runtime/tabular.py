@@ -27,11 +27,12 @@ class TabularPolicy:
     info: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        fits = self.probabilities.ndim == 2 and self.probabilities.shape == self.counts.shape
-        if not fits or not np.isfinite(self.probabilities).all():
+        chances = self.probabilities
+        fits = chances.ndim == 2 and chances.size and chances.shape == self.counts.shape
+        if not fits or not np.isfinite(chances).all() or not isinstance(self.info, Mapping):
             raise RunError(
                 "This policy cannot be used: it wants finite probabilities and counts, both "
-                "[states, actions]."
+                "[states, actions], and a table that says where it comes from."
             )
 
     @property

@@ -27,7 +27,7 @@ COLOURS = {
 
 
 def counts_figure(comparisons: Sequence[Comparison], path: Path) -> None:
-    """True counts upwards, approximate counts (AVG) downwards; one panel a comparison."""
+    """True counts upwards, approximate counts (AVG) downwards; one panel per comparison."""
     count = len(comparisons)
     columns = min(2, count)
     rows = -(-count // columns)

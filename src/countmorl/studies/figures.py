@@ -61,7 +61,7 @@ def maps_figure(
 
 
 def study_figure(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Return and lava rate over the size of the data, one column a world."""
+    """Return and lava rate over the size of the data, one column per world."""
     worlds = list(dict.fromkeys(outcome.world for outcome in outcomes))
     size = (2.6 * len(worlds) + 0.4, 4.6)
     labels = (
@@ -109,7 +109,7 @@ def _tightness(axis: Any, findings: Sequence[StatementResult]) -> None:
 
 
 def _curves(axis: Any, outcomes: Sequence[Outcome], field: str) -> None:
-    """One line a method, its mean over seeds with a band of two standard errors."""
+    """One line per method, its mean over seeds with a band of two standard errors."""
     for method in dict.fromkeys(outcome.method for outcome in outcomes):
         ours = [outcome for outcome in outcomes if outcome.method == method]
         values = [getattr(outcome, field) for outcome in ours]

@@ -51,7 +51,7 @@ class StudyConfig:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
-    """One method on one size of data in one world: what its policies do, one entry a seed."""
+    """One method on one size of data in one world: what its policies do, one entry per seed."""
 
     world: str
     method: str

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from countmorl.configs import check_types
 from countmorl.errors import ConfigError
 from countmorl.tabular import bounds
 from countmorl.tabular.conservative import conservative_mdp
@@ -34,6 +35,7 @@ class Assumptions:
     """Most outcomes that one pair can have. Default: any state."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name in ("reward_range", "value_range"):
             given = getattr(self, name)
             if given is not None and not given[0] <= given[1]:

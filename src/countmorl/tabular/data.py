@@ -136,7 +136,7 @@ def _whole(dataset: Dataset, what: str, values: np.ndarray) -> np.ndarray:
     remedy = "Number them 0, 1, 2, ... first, or use an algorithm for continuous data."
     if values.shape[1] != 1:
         raise DataError(
-            f"The tabular algorithm wants one whole number a row, but the {what} of "
+            f"The tabular algorithm wants one whole number per row, but the {what} of "
             f"'{dataset.name}' have {values.shape[1]} columns. {remedy}"
         )
     column = values[:, 0]

@@ -26,7 +26,7 @@ class Plan:
 
 
 def greedy(actions: np.ndarray, number: int) -> np.ndarray:
-    """Write one action a state as a policy pi(a | s), [states, actions]."""
+    """Write one action per state as a policy pi(a | s), [states, actions]."""
     return np.eye(number)[actions]
 
 

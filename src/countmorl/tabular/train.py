@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from countmorl.configs import from_json, to_json
+from countmorl.configs import check_types, from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.runs.folder import METRICS, Run
@@ -46,6 +46,7 @@ class Tabular:
     """Number of actions; default: as the log says, else the highest number in it, plus one."""
 
     def __post_init__(self) -> None:
+        check_types(self)
         check_gamma(self.gamma)
         if not 0 < self.delta < 1:
             raise ConfigError(f"`delta` must be above 0 and below 1, got {self.delta:g}.")

@@ -77,7 +77,7 @@ def test_terminations_are_not_truncations(dataset):
 
 def test_types_bounds_name_and_task(dataset):
     assert dataset.obs.dtype == np.float32
-    assert (dataset.action_low.tolist(), dataset.action_high.tolist()) == ([-2], [2])
+    assert (dataset.space.low.tolist(), dataset.space.high.tolist()) == ([-2], [2])
     assert dataset.name == "minari:test/toy-v0"
     assert dataset.task == Task(name="Pendulum-v1", env_id="Pendulum-v1", horizon=200)
 

@@ -1,0 +1,49 @@
+import pytest
+
+from countmorl.counting.fit import CodeFacts
+from countmorl.counting.search import crowding, next_bits, search_length
+
+
+def facts(rows_per_code, codes=1000):
+    return CodeFacts(
+        codes=[codes], samples_per_code=[rows_per_code], bit_entropy=[1.0], typical_count=1.0
+    )
+
+
+def halving(at):
+    """Codes that halve their rows with every two bits and hold 7 of them at `at`."""
+    return lambda bits: (bits, facts(7.0 * 2.0 ** ((at - bits) / 2), codes=1))
+
+
+@pytest.mark.parametrize("at", [10, 24, 33, 60])
+def test_the_search_ends_near_seven_rows_per_code(at):
+    said: list[str] = []
+    bits, found = search_length(halving(at), said.append)
+    assert 4 <= found.samples_per_code[0] <= 12.5
+    assert abs(bits - at) <= 2
+    assert f"{bits}: " in said[0]
+
+
+def test_a_search_that_cannot_succeed_ends_with_the_closest():
+    tried = []
+
+    def stubborn(bits):
+        tried.append(bits)
+        return bits, facts(1000.0 - bits)
+
+    bits, _ = search_length(stubborn, lambda text: None)
+    assert bits == 128
+    assert len(tried) <= 6
+
+
+def test_codes_that_are_too_full_count_as_crowded():
+    # 1000 of 65,536 codes are few; 8192 are an eighth, twice as many as are good.
+    assert crowding(facts(6.0, codes=1000), 16) == 6.0
+    assert crowding(facts(6.0, codes=8192), 16) == 14.0
+
+
+def test_where_to_look_next():
+    assert next_bits({24: 70.0}, 7.0) == 36
+    assert next_bits({24: 0.7}, 7.0) == 16
+    assert next_bits({16: 70.0, 32: 0.7}, 7.0) == 24
+    assert next_bits({20: 10.1, 21: 4.9}, 7.0) == 21

@@ -1,0 +1,67 @@
+"""Run folders with numbers made up by hand, for what reads them."""
+
+from pathlib import Path
+from typing import Any
+
+from countmorl.runs.calibration import Bin, Calibration, SwappedActions
+from countmorl.runs.folder import Run
+from countmorl.runs.manifest import DataOrigin, Manifest
+from countmorl.runs.options import RunOptions
+
+CALIBRATION = Calibration(
+    rank_correlation=-0.5,
+    p_value=0.01,
+    rows=9,
+    median_count=7.5,
+    rows_per_code=4.5,
+    predicts_error=True,
+    verdict="Counts predict the model's error.",
+    bins=(Bin(count=2.0, error=0.5, error_se=0.1, rows=4),),
+    swapped_actions=SwappedActions(median_count=1.0, told_apart=0.75),
+)
+
+
+def manifest(*, beta: float = 1.0, seed: int = 0, **changes: Any) -> Manifest:
+    """What a run of count-morl on data called toy was asked for."""
+    settings: dict[str, Any] = {
+        "algorithm": "count-morl",
+        "config": {"beta": beta, "sac": {"discount": 0.99, "actor_rate": beta / 10}},
+        "own": ("beta",),
+        "options": RunOptions(seed=seed),
+        "data": DataOrigin(name="toy", hash="abcdefghijkl"),
+    }
+    return Manifest(**(settings | changes))
+
+
+def judged(epoch: int, score: float | None = None) -> dict[str, Any]:
+    """An epoch's line, with a return of 3 per epoch."""
+    line = {
+        "stage": "policy",
+        "epoch": epoch,
+        "q": 10.0 * epoch,
+        "rollout_unseen": [0.1, 0.2],
+        "rollout_count_median": [5.0, 4.0],
+        "rollout_penalty": [0.1, 0.3],
+        "return": 3.0 * epoch,
+        "return_std": 1.0,
+    }
+    return line if score is None else line | {"score": score, "score_std": 0.5}
+
+
+def make_run(
+    folder: Path,
+    *,
+    scores: tuple[float, ...] = (1.0, 2.0, 6.0),
+    counted: bool = True,
+    **about: Any,
+) -> Run:
+    """A run of a few judged epochs, 100 updates per second faster with every one."""
+    run = Run.create(folder, manifest(**about))
+    run.append("timing.jsonl", {"stage": "model", "epoch": 1, "seconds": 1, "compile_seconds": 2})
+    for epoch, score in enumerate(scores, 1):
+        run.append("metrics.jsonl", judged(epoch, score))
+        speed = {"seconds": 1.0, "compile_seconds": 2.0, "updates_per_second": 100.0 * epoch}
+        run.append("timing.jsonl", {"stage": "policy", "epoch": epoch, **speed})
+    if counted:
+        CALIBRATION.write(run.path)
+    return run
