@@ -1,16 +1,26 @@
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import pytest
 
 import countmorl
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.bc import BC
-from countmorl.configs import at_least, check_types, from_json, layer_sizes, positive, to_json
+from countmorl.configs import (
+    at_least,
+    check_types,
+    finite,
+    from_json,
+    layer_sizes,
+    positive,
+    to_json,
+)
 from countmorl.errors import ConfigError
 from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.tabular.train import Tabular
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +137,83 @@ def test_wrong_types_are_named(values, words):
 def test_configs_check_themselves_when_they_are_made(make, words):
     with pytest.raises(ConfigError, match=words):
         make()
+
+
+class TestNumPy:
+    @pytest.mark.parametrize(
+        ("name", "value", "plain"),
+        [
+            ("rate", np.float32(0.5), 0.5),
+            ("rate", np.float64(0.5), 0.5),
+            ("rate", np.int64(2), 2),
+            ("either", np.int32(7), 7),
+            ("on", np.bool_(True), True),
+            ("layers", (np.int64(4), 5), (4, 5)),
+        ],
+    )
+    def test_numbers_are_accepted_and_become_pythons(self, name, value, plain):
+        config = Outer(**{name: value})
+        check_types(config)
+        got = getattr(config, name)
+        assert (got, type(got)) == (plain, type(plain))
+        assert from_json(Outer, json.loads(json.dumps(to_json(config)))) == Outer(**{name: plain})
+
+    @pytest.mark.parametrize(
+        "values", [{"inner": np.int64(3)}, {"note": np.int64(3)}, {"layers": (np.float64(1.5),)}]
+    )
+    def test_wrong_ones_are_named_all_the_same(self, values):
+        with pytest.raises(ConfigError, match=f"`{next(iter(values))}` must be"):
+            check_types(Outer(**values))
+
+    def test_where_settings_are_made(self, tmp_path):
+        assert type(BC(epochs=np.int64(3), hidden=(np.int32(8),)).hidden[0]) is int
+        assert type(RunOptions(seed=np.int64(3)).seed) is int
+        assert type(Tabular(states=np.int64(4), beta=np.float32(0.5)).beta) is float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    part: Inner | None = None
+    anything: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    parts: tuple[Inner, ...] = ()
+
+
+class TestTables:
+    @pytest.mark.parametrize(
+        "config",
+        [
+            Tables(),
+            Tables(part=Inner(size=3), anything={"a": [1, {"b": None}]}, sizes={"x": 1}),
+            Tables(parts=(Inner(size=1), Inner(size=2))),
+        ],
+        ids=["empty", "full", "several"],
+    )
+    def test_json_gives_them_back(self, config):
+        check_types(config)
+        assert from_json(Tables, json.loads(json.dumps(to_json(config)))) == config
+
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [
+            ({"part": 3}, r"`part` must be .*Inner \| None, got 3"),
+            ({"part": {"sise": 3}}, "Inner has no setting 'sise'"),
+            ({"part": {}}, "config of Inner lacks size"),
+            ({"anything": []}, "`anything` must be dict"),
+            ({"sizes": {"x": "1"}}, "`sizes` must be int, got '1'"),
+            ({"parts": [{"size": "1"}]}, "`size` must be int, got '1'"),
+        ],
+    )
+    def test_what_does_not_fit_is_named(self, values, words):
+        with pytest.raises(ConfigError, match=words):
+            from_json(Tables, to_json(Tables()) | values)
+
+
+def test_finite():
+    finite(SimpleNamespace(a=1.0, b=None), "a", "b")
+    for value in ("inf", "-inf", "nan"):
+        with pytest.raises(ConfigError, match=f"`a` must be finite, got {value}"):
+            finite(SimpleNamespace(a=float(value)), "a")
 
 
 def test_at_least():

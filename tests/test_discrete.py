@@ -125,7 +125,7 @@ def test_collect_and_evaluate():
     assert dataset.action_dim == 2
     assert 0.3 < dataset.action[:, 0].mean() < 0.7
     right = evaluate(lambda obs: np.ones(len(obs), int), CARTPOLE, episodes=3)
-    assert max(right.lengths) < 15  # Always the same way: the pole falls at once.
+    assert right.facts["length"] < 15  # Always the same way: the pole falls at once.
 
 
 def test_spaces_that_cannot_be_used_are_refused():
@@ -170,8 +170,7 @@ def policy(**changes):
         "head": "categorical",
         "obs_mean": np.zeros(1),
         "obs_std": np.ones(1),
-        "action_low": -np.ones(3),
-        "action_high": np.ones(3),
+        "space": ActionSpace.numbered(3),
     }
     return Policy(**given | changes)
 
@@ -194,8 +193,7 @@ def test_a_policy_of_numbers_does_not_fit_an_environment_of_vectors():
         biases=(np.zeros(1),),
         obs_mean=np.zeros(3),
         obs_std=np.ones(3),
-        action_low=-np.ones(1),
-        action_high=np.ones(1),
+        space=ActionSpace.numbered(1),
     )
     with pytest.raises(RunError, match="gives one of several actions, but Pendulum-v1 takes"):
         evaluate(odd, "Pendulum-v1", episodes=1)
@@ -359,7 +357,7 @@ def test_a_log_of_numbers_from_collect_to_count(run_cli, tmp_path):
 
 
 def test_grid_world_logs_are_discrete(run_cli, tmp_path):
-    assert run_cli("gridworld-data", "cliff", "cliff.npz", "--rows", 500)[0] == 0
+    assert run_cli("study", "log", "cliff", "cliff.npz", "--rows", 500)[0] == 0
     assert load(tmp_path / "cliff.npz").discrete
     assert run_cli("train", "tabular", "cliff.npz", "--out", "run")[0] == 0
 
@@ -380,7 +378,7 @@ def test_kinds_of_actions_hash_differently():
 def test_exact_counts_of_many_columns_and_values():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 5000, (4000, 7)) / 1443.0  # Whole numbers, standardised.
-    counter = ExactCounter.fit(jnp.asarray(x, jnp.float32))
+    counter = ExactCounter.of(jnp.asarray(x, jnp.float32))
     assert len(counter.table) == len(np.unique(x, axis=0))
     nothing = jnp.zeros((1, 1, 1))
     near = jnp.asarray(x * (1 + 1e-7), jnp.float32)

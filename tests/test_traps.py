@@ -33,6 +33,7 @@ from countmorl.training.epoch import (
     on_device,
 )
 from countmorl.types import Transition
+from models import policy_of
 
 
 def springs(trap):
@@ -254,7 +255,7 @@ def test_real_rewards_stay_as_they_were_logged():
 
 
 def only_training_rows_are_counted(counted, rows):
-    counter = ExactCounter.fit(counted)
+    counter = ExactCounter.of(counted)
     nothing = jnp.zeros((1, 1, 1))
     assert (counter.counts(rows.x, nothing) == 1).all()
     assert (counter.counts(rows.holdout_x, nothing) == 0).all(), "held-out rows were counted"

@@ -127,5 +127,20 @@ def _fits(hint: Any, value: Any) -> bool:
 
 
 def _refuse(key: str, hint: Any, value: Any) -> Any:
-    wanted = getattr(hint, "__name__", str(hint)) if get_origin(hint) is None else str(hint)
-    raise ConfigError(f"`{key}` must be {wanted.replace('typing.', '')}, got {value!r}.")
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    raise ConfigError(f"`{key}` must be {_wanted(hint)}, got {shown}.")
+
+
+def _wanted(hint: Any) -> str:
+    """What a type asks for, in words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_wanted(option) for option in inner)
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    if origin is tuple:
+        return f"a list of {_wanted(inner[0])}"
+    if origin is dict or is_dataclass(hint):
+        return "a table"
+    return "None" if hint is type(None) else getattr(hint, "__name__", str(hint))

@@ -89,7 +89,10 @@ def test_a_score(run_cli, log, save, tiny, tmp_path):
     arguments = ("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
     code, out, _ = run_cli(*arguments)
     assert code == 0
-    assert f"Last score {Run.open('run').lines("metrics.jsonl")[-1]['score']:.1f} ± 0.0 (normalised)." in out
+    assert (
+        f"Last score {Run.open('run').lines('metrics.jsonl')[-1]['score']:.1f} ± 0.0 (normalised)."
+        in out
+    )
 
 
 def test_a_wrong_nested_setting_is_one_sentence(run_cli):

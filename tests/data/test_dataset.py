@@ -102,7 +102,7 @@ class TestActions:
         action = np.array([[0, 10], [5, 20], [2.5, 15], [1.25, 10]], np.float32)
         arrays = {"obs": np.eye(4), "action": action, "reward": np.arange(4)}
         dataset = load(arrays | {"action_low": [0, 10], "action_high": [5, 20]})
-        assert dataset.scaled_action.tolist() == [[-1, -1], [1, 1], [0, 0], [-0.5, -1]]
+        assert dataset.transitions().action.tolist() == [[-1, -1], [1, 1], [0, 0], [-0.5, -1]]
         assert dataset.transitions().action.dtype == np.float32
 
     def test_within_one_are_not_touched(self, dataset):
@@ -112,7 +112,7 @@ class TestActions:
     def test_scaled_actions_lie_within_one(self, values):
         count = len(values)
         arrays = {"obs": np.arange(count), "action": values, "reward": np.zeros(count)}
-        assert np.abs(load(arrays).scaled_action).max() <= 1 + 1e-6
+        assert np.abs(load(arrays).transitions().action).max() <= 1 + 1e-6
 
     def test_actions_that_the_slack_lets_pass_are_scaled_to_one(self, log):
         arrays = log() | {"action_low": np.full(2, -1.0), "action_high": np.ones(2)}

@@ -3,7 +3,6 @@ import pytest
 
 from countmorl.errors import ConfigError
 from countmorl.studies.checks import FAMILIES, VARIANTS, Test, Variant, violation_study, worst
-from countmorl.studies.tightness import shrinkage
 
 Test.__test__ = False  # Not a test of pytest's.
 DELTA = 0.05
@@ -59,11 +58,3 @@ def test_a_test_of_a_statement():
     assert (tight.violated, tight.tightness) == (False, 0.5)
     assert Test(statement="x", actual=1.0, bound=0.0).tightness == np.inf
     assert Test(statement="x", actual=-1.0, bound=0.0).tightness == 0
-
-
-def test_bounds_and_errors_shrink_as_one_over_root_n():
-    curve = shrinkage(draws=500)
-    for name in ("theorem", "multinomial", "all_pairs"):
-        assert curve.slope(name) == pytest.approx(-0.5, abs=0.02)
-        assert (getattr(curve, name) >= curve.measured).all()
-    assert curve.slope("measured") == pytest.approx(-0.5, abs=0.05)

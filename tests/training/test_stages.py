@@ -193,7 +193,7 @@ class TestInterrupt:
         with pytest.raises(Interrupted, match=r"Stopped after epoch 3.*nothing is lost") as caught:
             stages(run).do(stage)
         assert signal.getsignal(number) is before
-        assert caught.value.run.path == run.path
+        assert caught.value.folder == run.path
         assert stage.saved == [2, 3]
         assert run.load_checkpoint()[1]["epoch"] == 3
         assert eqx.tree_equal(stages(run).do(Walk()), wanted)

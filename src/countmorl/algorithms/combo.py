@@ -7,8 +7,8 @@ Differences from the paper: the term is CQL(H)'s with a policy and uniform actio
 code; the SAC is the one all methods share (see `SACConfig`) at the published discount and rate, and
 rollouts go on (see `AbstractModelBased`). From OfflineRL-Kit: the soft maximum runs over all 30
 actions, not over three at a time. From d3rlpy: rollouts end at terminal states, and only elites are
-rolled out. From all: the term is taken at a quarter of a batch, its gradient at one action per state
-(`ConservativeConfig.every`, `.sampled`).
+rolled out. From all: the term is taken at a quarter of a batch, its gradient at one action per
+state (`ConservativeConfig.every`, `.sampled`).
 """
 
 from dataclasses import dataclass, field

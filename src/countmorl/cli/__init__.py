@@ -94,8 +94,8 @@ def _run(arguments: list[str]) -> int:
 
 def _unknown(word: str) -> str:
     hint = did_you_mean(word, ENTRIES)
-    if not hint and not word.startswith("-"):
+    if not word.startswith("-"):
         from countmorl.algorithms import ALGORITHMS
 
-        hint = f" Did you mean 'train {word}'?" if word in ALGORITHMS else ""
+        hint = f" Did you mean 'train {word}'?" if word in ALGORITHMS else hint
     return f"There is no command '{word}'.{hint} Known: {', '.join(ENTRIES)}."

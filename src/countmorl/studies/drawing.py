@@ -11,7 +11,7 @@ import numpy as np
 
 from countmorl.envs.gridworld import LIMIT, STEPS, World
 from countmorl.extras import require
-from countmorl.files import check_ending
+from countmorl.files import atomic, check_ending
 from countmorl.tabular.mdp import TabularMDP, dense
 from countmorl.tabular.planning import followed
 
@@ -48,10 +48,12 @@ def drawn(
         figure, axes = pyplot.subplots(
             rows, columns, figsize=size, layout="constrained", squeeze=False, **options
         )
-        yield figure, axes
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=115)
-        pyplot.close(figure)
+        try:
+            yield figure, axes
+            with atomic(path) as temporary:
+                figure.savefig(temporary, dpi=115, format=path.suffix[1:])
+        finally:
+            pyplot.close(figure)
 
 
 def draw_ground(axis: Any, world: World) -> None:

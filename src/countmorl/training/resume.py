@@ -59,6 +59,8 @@ def resume(
 
 def _check_version(run: Run, manifest: Manifest) -> None:
     made_by = manifest.versions.get("countmorl")
+    if made_by is None:
+        raise RunError(f"{run.path}/config.json does not say which version of countmorl made it.")
     if made_by != version("countmorl"):
         raise RunError(
             f"{run.path} was made by countmorl {made_by}, this is {version('countmorl')}: going on "

@@ -96,7 +96,7 @@ def test_nothing_is_printed(dataset, capsys):
 
 def test_unbounded_actions_are_scaled_to_numbers():
     create("test/unbounded-v0", high=np.inf)
-    assert np.isfinite(load("minari:test/unbounded-v0").scaled_action).all()
+    assert np.isfinite(load("minari:test/unbounded-v0").transitions().action).all()
 
 
 @pytest.mark.parametrize("error", [ValueError("No such dataset.\nmore"), OSError("no network")])
