@@ -47,7 +47,7 @@ class Given(AbstractBuild):
     def counter(self, name: Any, config: Any) -> Any:
         return self.model.pessimism.counter  # type: ignore[attr-defined]
 
-    def keep_counter(self, penalty: Any) -> None:
+    def keep_counter(self, name: Any, penalty: Any) -> None:
         return
 
 
@@ -62,10 +62,10 @@ def prepared(algorithm: AbstractAlgorithm, build: Given) -> tuple[Frozen, Policy
     model = PenalizedModel(build.ensemble, algorithm.pessimism(build), build.model.termination)
     going_on = int(algorithm.continued * BRANCHES)
     sizes = (algorithm.horizon, BRANCHES, algorithm.imagined_rows, going_on)
-    plan = Imagination(model, *sizes, algorithm.opponent(build))
+    plan = Imagination(model, *sizes, algorithm.model_adversary(build))
     buffer = RingBuffer.empty(5, BRANCHES * algorithm.horizon, OBS, ACTION)
-    world = plan.adversary.start(model) if plan.adversary else None
-    return Frozen(data, UPDATES, algorithm.batch, plan), PolicyState(agent, buffer, world)
+    adversary = plan.adversary.start(model) if plan.adversary else None
+    return Frozen(data, UPDATES, algorithm.batch, plan), PolicyState(agent, buffer, adversary)
 
 
 def run() -> list[Result]:

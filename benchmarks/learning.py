@@ -13,16 +13,17 @@ import jax.random as jr
 
 from benchmarks.measure import Result, alternate
 from countmorl.agents.sac import SAC, SACConfig
-from countmorl.counting import fit as codes_fit
-from countmorl.counting.fit import CodesConfig
-from countmorl.dynamics import fit as model_fit
+from countmorl.counting.base import CodesConfig
+from countmorl.counting.codes import Autoencoder
+from countmorl.counting.fit import CodesFit, encode
+from countmorl.counting.learned import CodeCounter
+from countmorl.counting.table import CountTable
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, Rows
+from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit, ModelRows
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import CountPenalty
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.scaling import Standardizer
-from countmorl.training.model_stages import count_rows
 from countmorl.types import Transition
 
 OBS, ACTION, BITS = 17, 6, 32
@@ -95,12 +96,14 @@ def ensemble_step() -> Result:
     """An epoch of 100 steps of all seven members."""
     config = EnsembleConfig(least_steps=1, holdout=1000)
     x, y = jr.normal(jr.key(0), (25_600, OBS + ACTION)), jr.normal(jr.key(1), (25_600, OBS + 1))
-    rows = Rows(x, y, x[:1000], y[:1000])
-    state = model_fit.start(rows, config, key=jr.key(2))
+    ensemble = EnsembleFit(
+        ModelRows(x, y, x[:1000], y[:1000]), Standardizer.identity(OBS + ACTION), config
+    )
+    state = ensemble.init(key=jr.key(2))
     operations = 7 * 2 * (3 * len(x) + 1000) * (TRUNK + HEAD)
 
     def fit() -> Any:  # The epoch uses its state up, so each repetition begins with a copy.
-        return model_fit.fit_epoch((rows, config, None), jax.tree.map(jnp.copy, state), jr.key(3))
+        return ensemble.epoch(jax.tree.map(jnp.copy, state), key=jr.key(3))
 
     return compare("ensemble, 100 training steps", fit, operations, 1.8)
 
@@ -109,20 +112,28 @@ def counted_model() -> tuple[PenalizedModel, jax.Array]:
     """A random ensemble with codes and counts of a million random rows."""
     config = EnsembleConfig()
     x, y = jr.normal(jr.key(0), (ROWS, OBS + ACTION)), jnp.zeros((100, OBS + 1))
-    state = model_fit.start(Rows(x[:100], y, x[:100], y), config, key=jr.key(2))
-    ensemble = model_fit.finish(state, Standardizer.identity(OBS + ACTION), config.elites)
-    scales = codes_fit.feature_scales(ensemble, x)
-    codes = codes_fit.start(scales, OBS + ACTION, BITS, CodesConfig(), key=jr.key(3))
-    counter, _ = count_rows(ensemble, codes.autoencoders, x)
+    rows = ModelRows(x[:100], y, x[:100], y)
+    whole = EnsembleFit(rows, Standardizer.identity(OBS + ACTION), config)
+    ensemble = whole.result(whole.init(key=jr.key(2)))
+    codes = CodesFit(ensemble, rows, CodesConfig(), BITS).init(key=jr.key(3))
+    tables = count_rows(ensemble, codes.autoencoders, x)
+    counter = CodeCounter(autoencoders=codes.autoencoders, tables=tables)
     rule = KnownTermination(known_rule("never"))
     return PenalizedModel(ensemble, CountPenalty(counter, 1.0, "UC", 0.5), rule), x
+
+
+def count_rows(
+    ensemble: Ensemble, autoencoders: Autoencoder, x: jax.Array
+) -> tuple[CountTable, ...]:
+    """Encode rows and count their codes."""
+    return tuple(CountTable.of(member) for member in encode(ensemble, autoencoders, x)[0])
 
 
 def count_table(model: PenalizedModel, x: jax.Array) -> Result:
     """Features, codes and table of a million rows for five elites."""
     ensemble: Ensemble = model.ensemble
     autoencoders = model.pessimism.counter.autoencoders  # type: ignore[attr-defined]
-    work = lambda: count_rows(ensemble, autoencoders, x)[0].tables[-1].counts  # noqa: E731
+    work = lambda: count_rows(ensemble, autoencoders, x)[-1].counts  # noqa: E731
     operations = 5 * 2 * ROWS * (TRUNK + ENCODER)
     return compare("count table, 1,000,000 rows x 5", work, operations, 3.0)
 

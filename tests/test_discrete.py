@@ -379,7 +379,7 @@ def test_exact_counts_of_many_columns_and_values():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 5000, (4000, 7)) / 1443.0  # Whole numbers, standardised.
     counter = ExactCounter.of(jnp.asarray(x, jnp.float32))
-    assert len(counter.table) == len(np.unique(x, axis=0))
+    assert len(counter.tables[0]) == len(np.unique(x, axis=0))
     nothing = jnp.zeros((1, 1, 1))
     near = jnp.asarray(x * (1 + 1e-7), jnp.float32)
     assert (counter.counts(near, nothing) >= 1).all()

@@ -302,7 +302,7 @@ def policy_keeps_its_width(sac):
     obs = jnp.zeros((2000, 1))
     width = float(jnp.arctanh(sac.act(obs, key=jr.key(1))).std())
     assert abs(np.log(width) + 5) < 0.1, "narrower than e^-5"
-    assert policy_of(sac).log_std_range[0] == -5
+    assert policy_of(sac, 1).log_std_range[0] == -5
 
 
 def test_no_policy_is_narrower_than_its_floor():

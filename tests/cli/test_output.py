@@ -2,7 +2,11 @@ import json
 
 import pytest
 
-from countmorl.cli.output import points, print_json, print_pairs, print_table
+from countmorl.cli.output import finish, points, print_json, print_pairs, print_table
+from countmorl.errors import Interrupted
+from countmorl.runs.folder import Run
+from countmorl.runs.options import RunOptions
+from made_runs import judged, make_run, manifest
 
 
 def test_json_is_one_line(capsys):
@@ -34,3 +38,61 @@ def test_a_table_in_a_pipe_is_not_cut_off(capsys):
 )
 def test_points(mean, spread, text):
     assert points(mean, spread) == text
+
+
+class TestFinish:
+    def test_a_score(self, tmp_path, capsys):
+        run = make_run(tmp_path / "run")
+        assert finish(lambda: run, json=False) == 0
+        assert capsys.readouterr().out.splitlines() == [
+            "Last score 6.0 ± 0.5 (normalised).",
+            "200 updates/s of the policy; 8 s of compiling in all.",
+            f"Run: {run.path}",
+        ]
+
+    def test_a_return(self, tmp_path, capsys):
+        run = Run.create(tmp_path / "run", manifest())
+        run.append("metrics.jsonl", judged(2))
+        run.policy_path.touch()
+        assert finish(lambda: run, json=False) == 0
+        assert capsys.readouterr().out.splitlines() == [
+            "Last return 6.0 ± 1.0.",
+            f"Run: {run.path}",
+            f"Policy: {run.policy_path}",
+        ]
+
+    @pytest.mark.parametrize(
+        ("every", "reason"),
+        [
+            (10, "Not simulated: no environment is known for this dataset (--task names one)."),
+            (0, "Not simulated, since --eval-every is 0."),
+        ],
+    )
+    def test_why_it_was_not_judged(self, tmp_path, capsys, every, reason):
+        run = Run.create(tmp_path / "run", manifest(options=RunOptions(eval_every=every)))
+        run.append("metrics.jsonl", {"stage": "policy", "epoch": 1})
+        finish(lambda: run, json=False)
+        assert capsys.readouterr().out.splitlines()[0] == reason
+
+    def test_a_model_alone_is_not_judged(self, tmp_path, capsys):
+        run = Run.create(tmp_path / "run", manifest(algorithm="model"))
+        finish(lambda: run, json=False)
+        assert capsys.readouterr().out == f"Run: {run.path}\n"
+
+    def test_json(self, tmp_path, capsys):
+        run = make_run(tmp_path / "run")
+        assert finish(lambda: run, json=True) == 0
+        summary = json.loads(capsys.readouterr().out)
+        assert (summary["score"], summary["epochs"], summary["values"]) == (6, 3, [1, 2, 6])
+
+    def test_a_stop_says_how_to_go_on(self, tmp_path, capsys):
+        def stopped():
+            raise Interrupted(tmp_path / "run", "policy", 3)
+
+        assert finish(stopped, json=False) == 130
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err == (
+            "Stopped after epoch 3 of stage policy; nothing is lost. "
+            f"Go on with: countmorl resume {tmp_path / 'run'}\n"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any, NoReturn
 
 import tyro
@@ -82,7 +83,9 @@ def _sentence(
         choices = wants.removesuffix(" ...").split("|")
         hint = did_you_mean(event.value, choices)
         return f"`{name}` must be one of {', '.join(choices)}; got '{event.value}'.{hint}"
-    return f"`{name}` wants {wants}{_got(event)}. {more}"
+    got = _behind(name, words, None if wants.endswith("...") else len(wants.split()))
+    said = f"got '{got}'" if got else "and nothing stands behind it"
+    return f"`{name}` wants {wants}, {said}. {more}"
 
 
 def _missing(event: rejected.ParseErrorEvent, options: list[Option]) -> str:
@@ -113,8 +116,10 @@ def _dashed(word: str) -> str:
     return word.split("=")[0].replace("_", "-")
 
 
-def _got(event: rejected.ParseErrorEvent) -> str:
-    """What stood there, as far as the parser tells."""
-    text = getattr(event, "message", "")
-    quoted = text.split("'")[1::2]
-    return f", got '{quoted[0]}'" if quoted else ", and nothing stands behind it"
+def _behind(name: str, words: list[str], most: int | None) -> str:
+    """What stands behind an option, up to the next one."""
+    for place, word in enumerate(words):
+        if _dashed(word) == name:
+            given = word.split("=")[1:] or words[place + 1 :]
+            return " ".join(takewhile(lambda each: not each.startswith("--"), given[:most]))
+    return ""
