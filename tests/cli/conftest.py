@@ -58,9 +58,9 @@ def own_env(module) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def tabular(tmp_path_factory) -> Path:
-    """A folder with `cliff.npz` and a tabular run `run` on it. Read it, never write to it."""
+    """A folder with `cliff.hdf5` and a tabular run `run` on it. Read it, never write to it."""
     folder = tmp_path_factory.mktemp("tabular")
-    data, run = str(folder / "cliff.npz"), str(folder / "run")
+    data, run = str(folder / "cliff.hdf5"), str(folder / "run")
     assert main(["study", "log", "cliff", data, "--rows", "3000", "--json"]) == 0
     assert main(["train", "tabular", data, "--out", run, "--json"]) == 0
     return folder

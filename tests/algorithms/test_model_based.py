@@ -1,0 +1,40 @@
+import pytest
+
+from countmorl.algorithms.model_based import STEPS, published_rates
+from countmorl.algorithms.mopo import MOPO
+from countmorl.errors import ConfigError
+
+
+def test_shares_become_whole_numbers_of_rows_and_rollouts():
+    config = MOPO(batch=256, real_share=0.05, horizon=4, continued=0.8)
+    assert (config.real_rows, config.imagined_rows) == (12, 244)
+    assert (config.begun, config.going_on) == (STEPS // 4, 20_000)
+    assert MOPO(branches=7, continued=0.5).going_on == 3
+    assert MOPO(horizon=10**6).begun == 1
+
+
+def test_methods_that_lower_no_reward_have_the_published_rates():
+    assert (published_rates().discount, published_rates().actor_rate) == (0.99, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"real_share": 1.0}, "`real_share` must be below 1"),
+        ({"continued": 1.0}, "`continued` must be below 1"),
+        ({"branches": 0}, "`branches` must be at least 1"),
+        ({"horizon": 0}, "`horizon`"),
+        ({"clone_epochs": -1}, "`clone_epochs`"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong, words):
+    with pytest.raises(ConfigError, match=words):
+        MOPO(**wrong)
+
+
+def test_by_default_nothing_is_added_to_losses_and_nothing_works_against_the_policy():
+    config = MOPO()
+    assert config.critic_term(None) is None  # type: ignore[arg-type]
+    assert config.model_adversary(None) is None  # type: ignore[arg-type]
+    assert config.model_term(None, None, None) is None  # type: ignore[arg-type]
+    assert config.policy_epochs(0) == config.epochs

@@ -1,0 +1,31 @@
+import json
+
+from countmorl.configs import to_json
+from made_runs import CALIBRATION, make_run
+
+
+def test_bins_verdict_and_figure(run_cli, tmp_path):
+    make_run(tmp_path / "run")
+    code, out, err = run_cli("calibration", "run")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["count", "error", "rows"]
+    assert lines[1].split() == ["2.0", "0.5000", "4"]
+    assert CALIBRATION.verdict in lines
+    assert "it is 1.0, and the logged one of two such pairs counts more in 75 % of cases" in out
+    assert lines[-1] == "Figure: run/calibration.png"
+    assert (tmp_path / "run" / "calibration.png").exists()
+
+
+def test_json(run_cli, tmp_path):
+    make_run(tmp_path / "run")
+    _, out, _ = run_cli("calibration", "run", "--json")
+    assert json.loads(out) == json.loads(json.dumps(to_json(CALIBRATION)))
+    assert not (tmp_path / "run" / "calibration.png").exists()
+
+
+def test_a_run_that_counts_nothing(run_cli, trained, tabular):
+    for run in (trained / "run", tabular / "run"):
+        code, _, err = run_cli("calibration", run)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "has no calibration: it comes with the algorithms that count" in err

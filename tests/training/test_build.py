@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from countmorl import load
+from countmorl.dynamics.termination import KnownTermination, LearnedTermination
+from countmorl.runs.folder import Run
+from countmorl.runs.manifest import Manifest
+from countmorl.training.build import Build
+from countmorl.training.stages import Stages
+from small_runs import small, vector_log
+
+
+def build(folder, log=None, **changes):
+    stages = Stages(Run.create(folder / "run", Manifest(algorithm="x")), 0, 1, quiet=True)
+    return Build(small("count-morl", **changes), load(log or vector_log()), stages, 0)
+
+
+def test_a_build_offers_the_rows_that_the_model_was_fitted_on(tmp_path):
+    made = build(tmp_path)
+    assert made.pairs.shape == (260, 3)  # 40 of 300 rows are held out.
+    assert made.targets.shape == (260, 3)
+    np.testing.assert_allclose(np.asarray(made.pairs).mean(axis=0), 0, atol=1e-5)
+    imagination = made.imagination()
+    assert (imagination.horizon, imagination.branches, imagination.rows) == (2, 20, 19)
+    assert imagination.adversary is None
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "wanted"),
+    [("never", True, KnownTermination), (None, True, LearnedTermination)],
+)
+def test_ends_are_known_or_learned(tmp_path, given, known, wanted):
+    assert isinstance(build(tmp_path, termination=given).termination(), wanted)
+
+
+def test_ends_that_cannot_be_learned_are_said(tmp_path, capsys):
+    log = vector_log()
+    del log["next_obs"]  # The last step of an episode then has no next observation.
+    made = build(tmp_path, log, termination=None)
+    made.stages.quiet = False
+    assert isinstance(made.termination(), KnownTermination)
+    assert "ends cannot be learned; rollouts never end" in capsys.readouterr().err

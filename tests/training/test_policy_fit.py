@@ -1,0 +1,106 @@
+import equinox as eqx
+import jax
+import jax.random as jr
+import numpy as np
+import pytest
+
+from countmorl import Policy, Run, RunOptions, load, train
+from countmorl.errors import ConfigError
+from countmorl.evaluation.base import Estimate
+from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
+from small_runs import small, vector_log
+
+
+class Ruler:
+    """An evaluator that measures the first weight, and remembers whom it was asked about."""
+
+    def __init__(self):
+        self.asked = []
+
+    def check(self, policy, name):
+        if policy.obs_dim != 2:
+            raise ConfigError(f"{name} is too long")
+
+    def __call__(self, policy, *, seed):
+        self.asked.append(seed)
+        value = float(policy.weights[0][0, 0])
+        return Estimate(value=value, unit="inches", made_by="a ruler", facts={"inches": value})
+
+
+def job(**options):
+    evaluator = options.pop("evaluator", None)
+    return PolicyJob(
+        algorithm=small("bc"),
+        dataset=load(vector_log()),
+        options=RunOptions(**options),
+        info={"algorithm": "bc"},
+        evaluator=evaluator,
+    )
+
+
+def test_an_evaluator_of_ones_own_judges_every_few_epochs_and_at_the_end(tmp_path):
+    ruler = Ruler()
+    run = train(
+        small("bc"),
+        vector_log(),
+        out=tmp_path / "run",
+        options=RunOptions(eval_every=2, seed=5),
+        evaluator=ruler,
+        quiet=True,
+    )
+    judged = {r.epoch: r.others["inches"] for r in run.records() if r.others}
+    assert list(judged) == [2, 3]
+    assert ruler.asked == [5 * 1_000_003 + 2, 5 * 1_000_003 + 3]
+    assert judged[3] == float(Policy.load(run.path).weights[0][0, 0])
+
+
+def test_an_evaluator_may_refuse_before_anything_is_trained(tmp_path):
+    log = vector_log()
+    log |= {name: np.repeat(log[name], 2, axis=1) for name in ("obs", "next_obs")}
+    with pytest.raises(ConfigError, match="A policy for 'arrays' is too long"):
+        train(small("bc"), log, out=tmp_path / "run", evaluator=Ruler(), quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_policies_of_the_last_evaluations_are_kept_without_any_simulator(tmp_path):
+    options = RunOptions(eval_every=1, keep_policies=2, save_every=1)
+    run = train(
+        small("bc", epochs=4), vector_log(), out=tmp_path / "run", options=options, quiet=True
+    )
+    kept = Run.open(run.path).kept_policies()
+    assert list(kept) == [3, 4]
+    last, policy = Policy.load(kept[4]), Policy.load(run.path)
+    np.testing.assert_array_equal(last.weights[0], policy.weights[0])
+    assert (Policy.load(kept[3]).weights[0] != policy.weights[0]).any()
+
+
+def test_none_is_kept_where_none_is_wanted(tmp_path):
+    options = RunOptions(eval_every=1, keep_policies=0)
+    run = train(small("bc"), vector_log(), out=tmp_path / "run", options=options, quiet=True)
+    assert run.kept_policies() == {}
+
+
+def test_when_a_policy_is_judged():
+    fit = PolicyFit(job(eval_every=2))
+    assert [epoch for epoch in range(1, 4) if fit.kept(epoch)] == [2, 3]
+    assert not any(PolicyFit(job(eval_every=0)).kept(epoch) for epoch in range(1, 4))
+
+
+def test_the_policy_acts_in_the_datas_own_bounds():
+    fit = PolicyFit(job())
+    policy = fit.policy(fit.init(key=jr.key(0)))
+    assert policy.info["algorithm"] == "bc"
+    assert (policy.space.low, policy.space.high) == (0, 2)
+
+
+def test_a_clone_is_made_by_imitation_and_begins_the_policy():
+    whole = PolicyJob(
+        algorithm=small("rambo"), dataset=load(vector_log()), options=RunOptions(), info={}
+    )
+    clone = CloneFit(whole, 2)
+    state, metrics = clone.epoch(
+        jax.tree.map(lambda leaf: leaf.copy(), clone.init(key=jr.key(0))), key=jr.key(1)
+    )
+    assert set(metrics) == {"loss"}
+    begun = PolicyFit(whole, clone=clone.result(state)).init(key=jr.key(2))
+    assert eqx.tree_equal(begun.agent.state.actor, clone.result(state).state.actor)
