@@ -3,12 +3,13 @@
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import optax
 from jaxtyping import Array, ArrayLike, Float
 
 from countmorl.types import Key
@@ -32,6 +33,14 @@ class CosineDecay:
         """Return the rate at one step; an optax schedule that compares and hashes by its values."""
         done = jnp.minimum(count, self.steps) / self.steps
         return self.start * 0.5 * (1 + jnp.cos(jnp.pi * done))
+
+
+def adam(
+    rate: float | CosineDecay, gradient: Any, state: optax.OptState, params: Any
+) -> tuple[Any, Any]:
+    """One step of Adam: the new parameters and the optimiser's new state."""
+    change, state = optax.adam(rate).update(gradient, state)
+    return optax.apply_updates(params, change), state
 
 
 class MLP(eqx.Module):

@@ -1,4 +1,5 @@
 import json
+import sys
 
 import h5py
 import numpy as np
@@ -93,6 +94,17 @@ class TestCheck:
         assert report["findings"][0]["rows"] == [12]
 
 
+class TestDownload:
+    def test_what_is_here_is_not_fetched_again(self, run_cli, log, save):
+        known = D4RL["hopper-medium-v2"]
+        save(known.path, log(obs=11, action=3))
+        code, out, err = run_cli("data", "download", known.name)
+        assert (code, out, err) == (0, f"{known.name} is already at {known.path}\n", "")
+        _, out, _ = run_cli("data", "download", known.name, "--json")
+        wanted = {"name": known.name, "path": str(known.path), "downloaded": False}
+        assert json.loads(out) == wanted
+
+
 class TestConvert:
     @pytest.mark.parametrize("ending", ["npz", "hdf5", "h5"])
     def test_the_contents_stay_the_same(self, run_cli, data, tmp_path, ending):
@@ -134,3 +146,29 @@ class TestCollect:
         )
         assert (code, json.loads(out)["rows"]) == (0, 30)
         assert load("mine.npz").space.high.tolist() == [2]
+
+    def test_a_tabular_run_in_its_grid_world(self, run_cli, tabular):
+        words = ("data", "collect", "countmorl/Cliff-v0", "mine.hdf5", "--rows", 30)
+        assert run_cli(*words, "--policy", tabular / "run")[0] == 0
+        dataset = load("mine.hdf5")
+        assert (dataset.discrete, dataset.obs_dim, dataset.action_dim) == (True, 1, 4)
+        assert dataset.obs[0, 0] == 56
+        assert dataset.task.env_id == "countmorl/Cliff-v0"
+
+    def test_an_environment_of_ones_own(self, run_cli, own_env):
+        code, out, _ = run_cli("data", "collect", own_env, "mine.hdf5", "--rows", 12)
+        assert (code, out) == (0, "12 rows in 3 episodes written to mine.hdf5\n")
+        assert load("mine.hdf5").task.env_id == own_env  # Known, since the user has named it.
+        del sys.modules["own_envs"]
+        task = load("mine.hdf5").task
+        assert (task.env_id, task.available()) == (own_env, False)
+        assert "own_envs" not in sys.modules
+
+    def test_by_a_recipe(self, run_cli):
+        words = ("data", "collect", "Pendulum-v1", "made", "--recipe", "random", "--rows", 30)
+        code, out, _ = run_cli(*words)
+        path = "made/pendulum-v1-random.hdf5"
+        assert (code, out) == (0, f"30 rows in 1 episodes written to {path}\n")
+        assert json.loads(run_cli(*words, "--json")[1])["path"] == path
+        code, _, err = run_cli("data", "collect", "Pendulum-v1", "other", "--recipe", "medium")
+        assert (code, "say which return to reach: --until" in err) == (2, True)

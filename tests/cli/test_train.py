@@ -1,173 +1,359 @@
 import json
 import re
+import sys
 
+import numpy as np
 import pytest
 
+from countmorl import load_policy
+from countmorl.algorithms import ALGORITHMS, ALONE
+from countmorl.algorithms.count_morl import CountMORL
+from countmorl.algorithms.mopo import MOPO
 from countmorl.cli import train as cli_train
-from countmorl.cli.train import commands
+from countmorl.cli.train import _parse, idea
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.runs.folder import Run
+from small_runs import vector_log
+
+PROG = "countmorl train x"
 
 
-def test_says_how_it_ended_and_where_it_lies(run_cli, trained, tiny):
-    code, out, err = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny)
-    assert code == 0
-    simulated, speed, *paths = out.splitlines()
-    assert (
-        simulated == "Not simulated: no environment is known for this dataset (--task names one)."
-    )
-    assert re.fullmatch(r"\d+ updates/s of the policy; \d+ s of compiling in all\.", speed)
-    assert paths == ["Run: run", "Policy: run/policy.safetensors"]
-    assert [line.split()[1] for line in err.splitlines()] == ["1/4", "2/4", "3/4", "4/4"]
+class TestListing:
+    @pytest.mark.parametrize("words", [(), ("--help",)])
+    def test_every_method_has_its_line(self, run_cli, monkeypatch, words):
+        monkeypatch.setenv("COLUMNS", "80")
+        code, out, err = run_cli("train", *words)
+        assert (code, err) == (0, "")
+        lines = out.splitlines()
+        assert len(lines) <= 24
+        for name, cls in (ALGORITHMS | ALONE).items():
+            assert any(re.match(rf" {name} +{re.escape(idea(cls))}", line) for line in lines), name
+        for name in ("tabular", "module:Class"):
+            assert any(line.startswith(f" {name} ") and line.rstrip()[-1] == "." for line in lines)
+
+    def test_an_idea_is_the_docstring_behind_the_name(self):
+        class Mine:
+            """Mine: do it in my way.
+
+            And more.
+            """
+
+        assert idea(Mine) == "Do it in my way."
 
 
-def test_json(run_cli, trained, tiny):
-    code, out, _ = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--json")
-    assert code == 0
-    summary = json.loads(out)
-    assert summary.pop("updates_per_second") > 0
-    assert summary.pop("compile_seconds") >= 0
-    assert summary == {
-        "run": "run",
-        "policy": "run/policy.safetensors",
-        "epoch": 4,
-        "evaluated_epoch": None,
-        "return": None,
-        "return_std": None,
-        "score": None,
-        "score_std": None,
-    }
+class TestSummary:
+    def test_says_how_it_ended_and_where_it_lies(self, run_cli, trained, tiny):
+        code, out, err = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny)
+        assert code == 0
+        simulated, speed, *paths = out.splitlines()
+        reason = "no environment is known for this dataset (--task names one)."
+        assert simulated == f"Not simulated: {reason}"
+        assert re.fullmatch(r"\d+ updates/s of the policy; \d+ s of compiling in all\.", speed)
+        assert paths == ["Run: run", "Policy: run/policy.safetensors"]
+        assert [line.split()[1] for line in err.splitlines()] == ["1/4", "2/4", "3/4", "4/4"]
+
+    def test_json(self, run_cli, trained, tiny):
+        code, out, _ = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--json")
+        assert code == 0
+        summary = json.loads(out)
+        assert summary.pop("updates_per_second") > 0
+        assert summary.pop("compile_seconds") >= 0
+        assert {name: value for name, value in summary.items() if value not in (None, [])} == {
+            "run": "run",
+            "name": "run",
+            "policy": "run/policy.safetensors",
+            "algorithm": "bc",
+            "data": "log",
+            "finished": True,
+            "epochs": 4,
+        }
+        assert set(summary) >= {"evaluated_epoch", "return", "return_std", "score", "score_std"}
+
+    def test_the_default_folder(self, run_cli, trained, tiny):
+        code, out, _ = run_cli("train", "bc", trained / "log.hdf5", *tiny, "--seed", 7)
+        assert code == 0
+        assert "Run: runs/bc-log-seed7" in out
+
+    def test_a_return_without_a_reference(self, run_cli, log, save, tiny, tmp_path):
+        data = save(tmp_path / "log.hdf5", log(action=1), env_id="Pendulum-v1")
+        code, out, _ = run_cli("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
+        assert code == 0
+        assert f"Last return {Run.open('run').records()[-1].return_:.1f} ± 0.0." in out
+
+    def test_a_score(self, run_cli, log, save, tiny, tmp_path):
+        data = save(tmp_path / "hopper_mine.npz", log(obs=11, action=3))
+        code, out, _ = run_cli("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
+        assert code == 0
+        assert f"Last score {Run.open('run').records()[-1].score:.1f} ± 0.0 (normalised)." in out
+
+    def test_without_evaluations_it_says_why(self, run_cli, trained, tiny):
+        words = ("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--eval-every", 0)
+        assert "Not simulated, since --eval-every is 0." in run_cli(*words)[1]
 
 
-def test_the_default_folder(run_cli, trained, tiny):
-    code, out, _ = run_cli("train", "bc", trained / "log.hdf5", *tiny, "--seed", 7)
-    assert code == 0
-    assert "Run: runs/bc-log-seed7" in out
-
-
-def test_options_reach_the_config(run_cli, trained, monkeypatch):
+def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
     monkeypatch.setattr("countmorl.training.stages.Stages.do", lambda self, stage: None)
     options = (
         "--epochs 1 --updates 2 --batch 3 --hidden 4 5 --learning-rate 0.01 --seed 6 --rows 40"
     )
     more = "--eval-every 0 --eval-episodes 7 --save-every 8 --mode d4rl-exact --log tensorboard"
     pytest.importorskip("tensorboardX")
-    code, _, _ = run_cli(
-        "train", "bc", trained / "log.hdf5", "--out", "run", *options.split(), *more.split()
-    )
-    assert code == 0
-    config = Run.open("run").config
-    assert config["config"] == {
+    words = ("train", "bc", trained / "log.hdf5", "--out", "run", *options.split(), *more.split())
+    assert run_cli(*words, "--keep-policies", 9)[0] == 0
+    manifest = Run.open("run").manifest
+    assert manifest.config == {
         "epochs": 1,
         "updates": 2,
         "batch": 3,
         "hidden": [4, 5],
         "learning_rate": 0.01,
     }
-    assert config["options"] == {
+    assert vars(manifest.options) == {
         "seed": 6,
         "eval_every": 0,
         "eval_episodes": 7,
+        "keep_policies": 9,
         "save_every": 8,
-        "log": ["tensorboard"],
+        "log": ("tensorboard",),
     }
-    assert config["data"]["options"] == {"task": None, "rows": 40, "mode": "d4rl-exact"}
+    assert vars(manifest.data.options) == {"task": None, "rows": 40, "mode": "d4rl-exact"}
 
 
-def test_a_return_without_a_reference(run_cli, log, save, tiny, tmp_path):
-    data = save(tmp_path / "log.hdf5", log(action=1), env_id="Pendulum-v1")
-    arguments = ("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
-    code, out, _ = run_cli(*arguments)
-    assert code == 0
-    last = Run.open("run").lines("metrics.jsonl")[-1]
-    assert f"Last return {last['return']:.1f} ± 0.0." in out
+def test_policies_of_the_last_evaluations_are_kept_without_a_simulator_too(run_cli, trained, tiny):
+    words = ("--keep-policies", 2, "--eval-every", 1, "--out", "run")
+    assert run_cli("train", "bc", trained / "log.hdf5", *tiny, *words)[0] == 0
+    kept = Run.open("run").kept_policies()
+    assert list(kept) == [3, 4]
+    obs = np.ones((2, 3))
+    last = load_policy("run").act(obs)
+    np.testing.assert_array_equal(load_policy(kept[4]).act(obs), last)
+    assert (load_policy(kept[3]).act(obs) != last).any()
 
 
-def test_a_score(run_cli, log, save, tiny, tmp_path):
-    data = save(tmp_path / "hopper_mine.npz", log(obs=11, action=3))
-    arguments = ("train", "bc", data, "--out", "run", *tiny, "--eval-episodes", 1)
-    code, out, _ = run_cli(*arguments)
-    assert code == 0
-    assert (
-        f"Last score {Run.open('run').lines('metrics.jsonl')[-1]['score']:.1f} ± 0.0 (normalised)."
-        in out
+class TestPreset:
+    @pytest.mark.parametrize(
+        "before",
+        [
+            (),
+            ("--preset", "paper"),
+            ("--preset=paper", "--out", "walker2d-medium-v2"),
+            ("--json", "--sac.no-normalize"),
+            ("--sac.hidden", "8", "8", "--seed", "3"),
+        ],
     )
+    def test_it_finds_the_data_among_the_options(self, before):
+        """Hopper's published weight is 5, Walker2d's 0.5."""
+        words = [*before, "hopper-medium-v2", "--preset", "paper"]
+        assert _parse(MOPO, words, PROG).config.weight == 5
+
+    def test_what_the_user_says_counts_more(self, capsys):
+        words = ["hopper-medium-v2", "--preset", "paper", "--weight", "2", "--model.width", "9"]
+        call = _parse(MOPO, words, PROG)
+        assert (call.config.weight, call.config.model.width) == (2, 9)
+        assert call.config.model.learning_rate == 1e-3  # The preset's.
+        err = capsys.readouterr().err
+        assert err == "Settings of the preset 'paper' for hopper-medium-v2.\n"
+
+    @pytest.mark.parametrize("rest", [("--help",), ()])
+    def test_without_data_it_shows_help_or_asks_for_data(self, run_cli, rest):
+        code, out, err = run_cli("train", "mopo", "--preset", "paper", *rest)
+        assert code == (0 if rest else 2)
+        assert "DATA" in out + err
+        assert "No settings" not in out + err
+
+    @pytest.mark.parametrize("name", ["2024_hopper_medium.hdf5", "2024"])
+    def test_it_is_never_left_away_in_silence(self, name):
+        with pytest.raises(ConfigError, match=rf"are published for '{re.escape(name)}'"):
+            _parse(MOPO, [name, "--preset", "paper"], PROG)
+
+    def test_a_method_without_one(self, run_cli):
+        code, _, err = run_cli("train", "repb-sde", "hopper-medium-v2", "--preset", "paper")
+        assert (code, "RepBSDE has no preset 'paper'; omit --preset." in err) == (2, True)
+
+    @pytest.mark.parametrize("words", [("--estimate", "AVG"), ("--estimate=AVG",)])
+    def test_the_papers_beta_follows_the_estimate_that_was_asked_for(self, words):
+        """On HalfCheetah medium-expert the paper has a beta of 3 for UC and of 1 for AVG."""
+        wanted = ["halfcheetah-medium-expert-v2", "--preset", "paper"]
+        assert _parse(CountMORL, wanted, PROG).config.beta == 3
+        assert _parse(CountMORL, [*wanted, *words], PROG).config.beta == 1
+        assert _parse(CountMORL, [*wanted, *words, "--beta", "7"], PROG).config.beta == 7
+
+    def test_it_can_be_tried_on_a_shared_model(self, run_cli, monkeypatch):
+        """The preset's way of fitting one is not asked for; what the user says of it is."""
+        asked = []
+        monkeypatch.setattr(cli_train.api, "train", lambda config, *_, **__: asked.append(config))
+        monkeypatch.setattr(cli_train, "finish", lambda work, _: work() or 0)
+        words = ("train", "mopo", "hopper-medium-v2", "--preset", "paper", "--model", "shared")
+        assert run_cli(*words)[0] == run_cli(*words, "--model.width", "9")[0] == 0
+        assert [config.weight for config in asked] == [5, 5]
+        assert asked[0].model == EnsembleConfig()
+        assert asked[1].model.width == 9
+        assert asked[1].model.learning_rate == 1e-3
+
+    def test_help_tells_the_idea_and_where_the_presets_come_from(self, run_cli):
+        code, out, _ = run_cli("train", "mopo", "--help")
+        assert code == 0
+        said = " ".join(out.split())
+        assert "lower the model's rewards where the model is uncertain" in said
+        assert "OfflineRL-Kit for v2" in said
 
 
-def test_a_wrong_nested_setting_is_one_sentence(run_cli):
-    code, out, err = run_cli("train", "count-morl", "log.npz", "--sac.actor-rate", "-1")
-    assert (code, out) == (2, "")
-    assert err == "countmorl: `actor_rate` must be a number above 0, got -1.\n"
+OWN = '''
+"""My own way: clone, and call it mine."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.bc import BC
 
 
-def test_without_evaluations_it_says_why(run_cli, trained, tiny):
-    arguments = ("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--eval-every", 0)
-    assert "Not simulated, since --eval-every is 0." in run_cli(*arguments)[1]
+@dataclass(frozen=True, kw_only=True)
+class Mine(BC):
+    """Mine: clone the log."""
+
+    first: ClassVar = ("flavour",)
+
+    flavour: int = 3
+    """How much of it is mine."""
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        (),
-        ("--preset", "paper"),
-        ("--preset=paper", "--out", "walker2d-medium-v2"),
-        ("--json", "--sac.no-normalize"),
-        ("--sac.hidden", "8", "8", "--seed", "3"),
-        ("--log", "tensorboard", "wandb"),
-    ],
+class Half(AbstractAlgorithm):
+    """Half: not finished yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strict(BC):
+    """Strict: every setting must be given."""
+
+    flavour: int
+    """How much of it is mine."""
+'''
+
+
+class TestOwnMethod:
+    def test_it_is_trained_by_its_name(self, run_cli, module, trained, tiny):
+        name = f"{module('own_method', OWN)}:Mine"
+        code, out, _ = run_cli("train", name, trained / "log.hdf5", *tiny, "--flavour", 5)
+        assert code == 0
+        assert "Run: runs/own_method-Mine-log-seed0" in out
+        manifest = Run.open("runs/own_method-Mine-log-seed0").manifest
+        assert (manifest.algorithm, manifest.config["flavour"]) == (name, 5)
+        assert "flavour" in manifest.own
+
+    def test_its_page_is_like_the_others(self, run_cli, module):
+        code, out, _ = run_cli("train", f"{module('own_method', OWN)}:Mine", "--help")
+        assert code == 0
+        assert "My own way: clone, and call it mine." in out
+        first = out.split("\nadvanced\n")[0]
+        assert re.search(r"--flavour INT +How much of it is mine. \(default: 3\)", first)
+
+    @pytest.mark.parametrize(
+        ("name", "sentence"),
+        [
+            ("no_such:Mine", "could not be imported: No module named 'no_such'"),
+            ("own_method:Yours", "could not be imported: module 'own_method' has no attribute"),
+            ("own_method:OWN", "could not be imported"),
+            ("own_method:dataclass", "is not a method: it must be a class of `AbstractAlgorithm`"),
+            ("own_method:Half", "'own_method:Half' cannot be trained by: Can't instantiate"),
+            ("own_method:Strict", "Every setting needs a default"),
+        ],
+    )
+    def test_what_is_none_is_said(self, run_cli, module, name, sentence):
+        module("own_method", OWN)
+        for rest in ("log.npz", "--help"):
+            code, out, err = run_cli("train", name, rest)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert sentence in err
+
+
+class TestOwnEnvironment:
+    def test_the_user_names_it(self, run_cli, trained, tiny, own_env):
+        words = ("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--task", own_env)
+        code, out, _ = run_cli(*words, "--eval-episodes", 2)
+        assert code == 0
+        assert "Last return 10.0 ± 0.0." in out
+        assert load_policy("run").info["task"] == own_env
+
+    @pytest.mark.parametrize("task", ["own_envs:Own-v0", "own_envs:CartPole-v1"])
+    def test_a_file_does_not(self, run_cli, log, save, tiny, own_env, task, tmp_path):
+        data = save(tmp_path / "log.hdf5", log(), env_id=task)
+        assert run_cli("data", "info", data)[0] == 0
+        code, out, _ = run_cli("train", "bc", data, "--out", "run", *tiny, "--eval-every", 2)
+        assert code == 0
+        assert "Not simulated: no environment is known" in out
+        assert "own_envs" not in sys.modules
+
+
+MODEL = (
+    "--model.members 3 --model.elites 2 --model.width 8 --model.batch 32 --model.holdout 40 "
+    "--model.max-epochs 2 --model.least-steps 1"
 )
-def test_a_preset_finds_the_data_among_the_options(before):
-    """Hopper's published weight is 5, Walker2d's 0.5."""
-    wanted = ["train", "mopo", *before, "hopper-medium-v2", "--preset", "paper"]
-    command = commands(wanted)["train mopo"]
-    assert command.__kwdefaults__["config"].weight == 5
+DREAMS = (
+    "--epochs 3 --updates 4 --batch 20 --horizon 2 --branches 20 --retain 2 --sac.hidden 8 8 "
+    "--termination never --eval-every 0 --save-every 1"
+)
 
 
-@pytest.mark.parametrize("rest", [("--help",), ()])
-def test_a_preset_without_data_shows_help_or_asks_for_data(run_cli, rest):
-    code, out, err = run_cli("train", "mopo", "--preset", "paper", *rest)
-    assert code == (0 if rest else 2)
-    assert "DATA" in out + err
-    assert "No settings" not in out + err
+def test_a_model_alone_and_then_policies_in_it(run_cli, tmp_path):
+    np.savez(tmp_path / "log.npz", **vector_log())
+    code, out, _ = run_cli("train", "model", "log.npz", "--out", "shared", *MODEL.split())
+    assert (code, out) == (0, "Run: shared\n")
+    shared = Run.open("shared")
+    assert (shared.finished, shared.stages()) == (True, ["model"])
+    assert {record.stage for record in shared.records()} == {"model"}
+    words = ("train", "mopo", "log.npz", "--out", "run", "--model", "shared", *DREAMS.split())
+    assert run_cli(*words)[0] == 0
+    run = Run.open("run")
+    assert (run.manifest.model_run, run.manifest.config["model"]["width"]) == ("shared", 8)
+    assert {record.stage for record in run.records()} == {"policy"}
+    assert shared.result_path("model").exists()
+    code, _, err = run_cli("evaluate", "shared")
+    assert (code, "holds no policy.safetensors" in err) == (2, True)
+    code, _, err = run_cli("train", "bc", "log.npz", "--model", "shared", "--out", "x")
+    assert (code, "bc learns no model, so --model makes no sense." in err) == (2, True)
 
 
-def test_a_file_whose_name_begins_with_a_number_is_data():
-    with pytest.raises(ConfigError, match=r"published for '2024_hopper_medium\.hdf5'"):
-        commands(["train", "mopo", "2024_hopper_medium.hdf5", "--preset", "paper"])
+class TestTabular:
+    def test_from_data_to_certificate(self, run_cli, tabular):
+        known = ("--value-range", -1, 1, "--successors", 4)
+        words = ("train", "tabular", tabular / "cliff.hdf5", *known)
+        code, out, err = run_cli(*words, "--out", "run")
+        assert (code, err) == (0, "")
+        assert "pairs seen              228 of 228" in out
+        assert "with 95% certainty" in out
+        assert "run                     run" in out.splitlines()
 
+    def test_json(self, run_cli, tabular):
+        words = ("train", "tabular", tabular / "cliff.hdf5", "--out", "run", "--json")
+        result = json.loads(run_cli(*words)[1])
+        assert (result["run"], result["rows"], result["states"]) == ("run", 3000, 64)
+        assert result["policy"] == "run/policy.safetensors"
+        assert result["certified"] <= result["value_model"]
 
-def test_a_preset_is_never_left_away_in_silence(run_cli):
-    """A number is taken for the value of an option that has several."""
-    code, out, err = run_cli("train", "mopo", "2024", "--preset", "paper")
-    assert (code, out) == (2, "")
-    assert "--preset paper was not found to be for '2024'. Put DATA before" in err
+    def test_the_default_folder(self, run_cli, tabular):
+        run_cli("train", "tabular", tabular / "cliff.hdf5")
+        assert Run.open("runs/tabular-cliff").finished
 
+    def test_a_certificate_that_says_nothing_says_so(self, run_cli, tabular):
+        code, out, _ = run_cli("train", "tabular", tabular / "cliff.hdf5", "--out", "run")
+        assert code == 0
+        assert "This certificate says nothing" in out
 
-def test_a_preset_can_be_tried_on_a_shared_model(run_cli, monkeypatch):
-    """The preset's way of fitting one is not asked for; what the user says of it is."""
-    asked = []
-    monkeypatch.setattr(cli_train, "train", lambda config, *_, **__: asked.append(config))
-    monkeypatch.setattr(cli_train, "finish", lambda work, _: work() or 0)
-    words = ("train", "mopo", "hopper-medium-v2", "--preset", "paper", "--model", "shared")
-    assert run_cli(*words)[0] == run_cli(*words, "--model.width", "9")[0] == 0
-    assert [config.weight for config in asked] == [5, 5]
-    assert asked[0].model == EnsembleConfig()
-    assert asked[1].model.width == 9
-    assert asked[1].model.learning_rate == 1e-3
-
-
-def test_help_tells_the_idea_and_where_the_presets_come_from(run_cli):
-    code, out, _ = run_cli("train", "mopo", "--help")
-    assert code == 0
-    said = " ".join(out.split())
-    assert "lower the model's rewards where the model is uncertain" in said
-    assert "OfflineRL-Kit for v2" in said
-
-
-@pytest.mark.parametrize("words", [("--estimate", "AVG"), ("--estimate=AVG",)])
-def test_the_papers_beta_follows_the_estimate_that_was_asked_for(words):
-    """On HalfCheetah medium-expert the paper has a beta of 3 for UC and of 1 for AVG."""
-    wanted = ["train", "count-morl", "halfcheetah-medium-expert-v2", "--preset", "paper"]
-    assert commands(wanted)["train count-morl"].__kwdefaults__["config"].beta == 3
-    assert commands([*wanted, *words])["train count-morl"].__kwdefaults__["config"].beta == 1
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (("continuous.npz",), "are continuous"),
+            (("missing.npz",), "There is no file missing.npz"),
+            (("continuous.npz", "--gamma", 1), "gamma"),
+            (("continuous.npz", "--value-range", 1, -1), "`value_range` must be (least, greatest)"),
+        ],
+    )
+    def test_bad_input_is_a_sentence(self, run_cli, tmp_path, words, sentence):
+        columns = {"observations": np.linspace(0, 1, 5), "actions": np.zeros(5)}
+        np.savez(tmp_path / "continuous.npz", rewards=np.zeros(5), **columns)
+        code, _, err = run_cli("train", "tabular", *words)
+        assert (code, err.count("\n")) == (2, 1)
+        assert sentence in err
+        assert not (tmp_path / "runs").exists()

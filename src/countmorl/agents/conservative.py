@@ -11,9 +11,10 @@ import optax
 from jaxtyping import Array, Float
 
 from countmorl.agents.heads import pair_value
-from countmorl.agents.sac import SAC, AbstractCriticTerm, adam
+from countmorl.agents.sac import SAC
+from countmorl.agents.terms import AbstractCriticTerm
 from countmorl.configs import at_least, check_types, finite, positive
-from countmorl.nets import MLP
+from countmorl.nets import MLP, adam
 from countmorl.types import Key, Metrics, Transition
 
 AT_ONCE = 5

@@ -1,9 +1,8 @@
 """Soft actor-critic (Haarnoja et al., 2018), the learner inside the model-based methods."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import equinox as eqx
 import jax
@@ -19,10 +18,11 @@ from countmorl.agents.base import (
     network_policy,
 )
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
+from countmorl.agents.terms import AbstractCriticTerm, NoTerm
 from countmorl.configs import finite, positive
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
-from countmorl.nets import MLP, CosineDecay
+from countmorl.nets import MLP, CosineDecay, adam
 from countmorl.runtime.policy import Policy
 from countmorl.scaling import Standardizer
 from countmorl.spaces import ActionSpace
@@ -74,33 +74,6 @@ class SACState(eqx.Module):
     actor_opt: optax.OptState
     critic_opt: optax.OptState
     weight_opt: optax.OptState
-
-
-class AbstractCriticTerm(eqx.Module):
-    """What a method adds to the critics' loss."""
-
-    soft_backup: ClassVar[bool] = True
-    """Whether the next step's entropy counts in the critics' target."""
-
-    @abstractmethod
-    def __call__(
-        self, critics: MLP, agent: "SAC", batch: Transition, *, key: Key
-    ) -> tuple[Float[Array, ""], Metrics]:
-        """Return the term, and numbers worth logging."""
-
-    def learned(self, facts: Metrics) -> Self:
-        """Return the term after a step; most learn nothing."""
-        return self
-
-
-class NoTerm(AbstractCriticTerm):
-    """The critics of soft actor-critic as they are."""
-
-    def __call__(
-        self, critics: MLP, agent: "SAC", batch: Transition, *, key: Key
-    ) -> tuple[Float[Array, ""], Metrics]:
-        """Add nothing."""
-        return jnp.zeros(()), {}
 
 
 class SAC(AbstractActorCritic):
@@ -304,11 +277,3 @@ class SAC(AbstractActorCritic):
             info,
             log_std_range=limits,
         )
-
-
-def adam(
-    rate: float | CosineDecay, gradient: Any, state: optax.OptState, params: Any
-) -> tuple[Any, Any]:
-    """One step of Adam."""
-    change, state = optax.adam(rate).update(gradient, state)
-    return optax.apply_updates(params, change), state

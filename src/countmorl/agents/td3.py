@@ -14,9 +14,8 @@ from jaxtyping import Array, Float
 from countmorl import trees
 from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent, network_policy
 from countmorl.agents.heads import q_values
-from countmorl.agents.sac import adam
 from countmorl.configs import at_least
-from countmorl.nets import MLP
+from countmorl.nets import MLP, adam
 from countmorl.runtime.policy import Policy
 from countmorl.scaling import Standardizer
 from countmorl.spaces import ActionSpace

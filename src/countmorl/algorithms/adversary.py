@@ -13,9 +13,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from countmorl import trees
 from countmorl.agents.base import AbstractActorCritic
-from countmorl.agents.sac import adam
 from countmorl.configs import at_least, check_types, positive
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.nets import adam
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key, Metrics, Transition
 

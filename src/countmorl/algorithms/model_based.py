@@ -7,7 +7,8 @@ from typing import ClassVar
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
-from countmorl.agents.sac import SAC, AbstractCriticTerm, SACConfig
+from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.terms import AbstractCriticTerm
 from countmorl.algorithms.adversary import AbstractAdversary
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.configs import at_least
