@@ -406,6 +406,11 @@ NAMES = [
     Case("misspelt task", train("--task", "hoper"), "Did you mean 'hopper'"),
     Case("unknown environment", train("--task", "Nowhere-v0"), "No task named 'Nowhere-v0'"),
     Case("task of other sizes", train("--task", "hopper"), "Give the task the data was logged on"),
+    Case(
+        "environment of a missing module",
+        train("--task", "no_such:Env-v0"),
+        "'no_such:Env-v0' could not be imported",
+    ),
 ]
 
 SETTINGS = [
@@ -423,7 +428,10 @@ SETTINGS = [
     Case("fraction for a count", train("--epochs", "1.5"), "1.5"),
     Case("unknown mode", train("--mode", "wrong"), "d4rl-exact"),
     Case("unknown logger", train("--log", "paper"), "tensorboard"),
-    Case("unknown option", train("--epoch", 3), "--epoch"),
+    Case("unknown option", train("--epoch", 3), "no option '--epoch'. Did you mean '--epochs'?"),
+    Case("option without its value", train("--epochs"), "`--epochs` wants INT, and nothing"),
+    Case("misspelt preset", train("--preset", "papr"), "Did you mean 'paper'?"),
+    Case("no kept policies below 0", train("--keep-policies", -1), "`keep_policies` must be at"),
     Case(
         "seed beyond all generators",
         train("--seed", 10**20),
@@ -441,7 +449,13 @@ COMMANDS = [
     Case("unknown command", lambda p: ("trian",), "Did you mean 'train'"),
     Case("unknown command of a group", lambda p: ("data", "inof", "x"), "Did you mean 'info'"),
     Case("unknown method", lambda p: ("train", "bcc", p.data), "Did you mean 'bc'"),
-    Case("no data named", lambda p: ("train", "bc"), "DATA"),
+    Case(
+        "method of a missing module",
+        lambda p: ("train", "no_such:Mine", p.data),
+        "'no_such:Mine' could not be imported",
+    ),
+    Case("method that is none", lambda p: ("train", "json:loads", p.data), "is not a method"),
+    Case("no data named", lambda p: ("train", "bc"), "`countmorl train bc` wants DATA"),
     Case("one argument too many", lambda p: ("data", "info", p.data, "extra"), "extra"),
     Case("option of another command", lambda p: ("data", "list", "--rows", 3), "--rows"),
 ]
@@ -481,6 +495,26 @@ FOLDERS = [
         "says nothing of its data",
     ),
     Case(
+        "resuming with incomplete options",
+        lambda p: ("resume", p.config(p.halted, options={"seed": 0})),
+        "RunOptions lacks eval_every",
+    ),
+    Case(
+        "resuming an unknown method",
+        lambda p: ("resume", p.config(p.halted, algorithm="bcc")),
+        "No method named 'bcc'. Did you mean 'bc'",
+    ),
+    Case(
+        "resuming code that a file names",
+        lambda p: ("resume", p.config(p.halted, algorithm="os:system")),
+        "no file alone makes code run",
+    ),
+    Case(
+        "training on for fewer epochs",
+        lambda p: ("resume", p.run, "--epochs", 2),
+        "must be more than the 4 that",
+    ),
+    Case(
         "resuming with an unknown setting",
         lambda p: ("resume", p.config(p.halted, config={"layers": 3})),
         "has no setting 'layers'",
@@ -516,6 +550,41 @@ FOLDERS = [
         "There is no file nowhere.npz",
     ),
     Case("demo into another folder", lambda p: ("demo", "--out", p.run), "is not a demo's folder"),
+]
+
+READING = [
+    Case("comparing nothing", lambda p: ("compare", "nowhere"), "There is no run folder nowhere"),
+    Case(
+        "comparing with damaged metrics",
+        lambda p: ("compare", p.within(p.run, "metrics.jsonl", b"{oops}\n")),
+        "metrics.jsonl is damaged",
+    ),
+    Case(
+        "comparing with metrics that are none",
+        lambda p: ("compare", p.within(p.run, "metrics.jsonl", b'{"epoch": 1}\n')),
+        "metrics.jsonl, line 1 does not say which stage and epoch it is of",
+    ),
+    Case(
+        "comparing with timings that are none",
+        lambda p: ("compare", p.within(p.run, "timing.jsonl", b'{"stage": "a", "epoch": 1}\n')),
+        "timing.jsonl, line 1 is not a timing",
+    ),
+    Case(
+        "drawing with metrics that are words",
+        lambda p: (
+            "figures",
+            p.within(p.run, "metrics.jsonl", b'{"stage": "a", "epoch": 1, "q": "high"}\n'),
+        ),
+        "`q` is 'high', wanted numbers",
+    ),
+    Case("drawing what was not judged", lambda p: ("figures", p.run), "has nothing to draw"),
+    Case(
+        "calibration that is damaged",
+        lambda p: ("calibration", p.within(p.run, "calibration.json", b'{"rows": 3}')),
+        "calibration.json is damaged",
+    ),
+    Case("calibration of no counts", lambda p: ("calibration", p.run), "has no calibration"),
+    Case("counting without counts", lambda p: ("count", p.run, p.data), "holds no counts"),
 ]
 
 POLICIES = [
@@ -603,7 +672,7 @@ WRITING = [
     ),
 ]
 
-CASES = [*FILES, *SHAPES, *NAMES, *SETTINGS, *COMMANDS, *FOLDERS, *POLICIES, *WRITING]
+CASES = [*FILES, *SHAPES, *NAMES, *SETTINGS, *COMMANDS, *FOLDERS, *READING, *POLICIES, *WRITING]
 
 
 def parameter(case: Case) -> Any:
@@ -631,6 +700,9 @@ def test_bad_input(case, place, run_cli):
     message = out if case.code == 1 else err
     assert case.words in " ".join(message.split())
     assert "Traceback" not in out + err
+    if case.code == 2:  # One sentence of ours; progress may stand before it.
+        assert err.splitlines()[-1].startswith("countmorl: ")
+        assert err.count("countmorl: ") == 1
     assert {path: after.get(path) for path in before} == before
     if not case.leaves:
         assert set(after) == set(before)

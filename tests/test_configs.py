@@ -80,13 +80,13 @@ def test_an_integer_will_do_for_a_float():
         ({"rate": "fast"}, "`rate` must be float, got 'fast'"),
         ({"rate": None}, "`rate` must be float, got None"),
         ({"rate": False}, "`rate` must be float, got False"),
-        ({"kind": "c"}, r"`kind` must be Literal\['a', 'b'\], got 'c'"),
-        ({"kind": ["a"]}, "`kind` must be Literal"),
-        ({"note": 3}, r"`note` must be str \| None, got 3"),
-        ({"either": "x"}, r"`either` must be int \| float \| None"),
-        ({"layers": 3}, r"`layers` must be tuple\[int, ...\], got 3"),
-        ({"layers": [1, "2"]}, "`layers` must be tuple"),
-        ({"layers": [1, [2]]}, "`layers` must be tuple"),
+        ({"kind": "c"}, "`kind` must be 'a' or 'b', got 'c'"),
+        ({"kind": ["a"]}, "`kind` must be 'a' or 'b'"),
+        ({"note": 3}, "`note` must be str or None, got 3"),
+        ({"either": "x"}, "`either` must be int or float or None"),
+        ({"layers": 3}, "`layers` must be a list of int, got 3"),
+        ({"layers": [1, "2"]}, "`layers` must be a list of int"),
+        ({"layers": [1, [2]]}, "`layers` must be a list of int"),
         ({"on": 1}, "`on` must be bool, got 1"),
     ],
 )
@@ -109,12 +109,13 @@ def test_checks_of_the_config_itself_hold():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"kind": "c"}, r"`kind` must be Literal\['a', 'b'\], got 'c'"),
+        ({"kind": "c"}, "`kind` must be 'a' or 'b', got 'c'"),
         ({"rate": "1"}, "`rate` must be float, got '1'"),
-        ({"note": 3}, "`note` must be str | None, got 3"),
-        ({"layers": [4, 5]}, r"`layers` must be tuple\[int, ...\], got \[4, 5\]"),
-        ({"layers": (4, 5.5)}, "`layers` must be"),
-        ({"inner": None}, "`inner` must be Inner, got None"),
+        ({"note": 3}, "`note` must be str or None, got 3"),
+        ({"note": ["x"]}, "`note` must be str or None"),
+        ({"layers": [4, 5.5]}, r"`layers` must be a list of int, got \(4, 5.5\)"),
+        ({"inner": None}, "`inner` must be a table, got None"),
+        ({"layers": "x" * 99}, "got 'x{56}\\.\\.\\."),
         ({"on": 1}, "`on` must be bool, got 1"),
     ],
 )
@@ -127,9 +128,9 @@ def test_wrong_types_are_named(values, words):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: countmorl.CountMORL(estimate="XX"), "`estimate` must be Literal"),  # type: ignore[arg-type]
+        (lambda: countmorl.CountMORL(estimate="XX"), "`estimate` must be 'LC' or 'AVG' or 'UC'"),  # type: ignore[arg-type]
         (lambda: countmorl.MOPO(horizon=2.5), "`horizon` must be int, got 2.5"),  # type: ignore[arg-type]
-        (lambda: countmorl.COMBO(sac=None), "`sac` must be SACConfig, got None"),  # type: ignore[arg-type]
+        (lambda: countmorl.COMBO(sac=None), "`sac` must be a table, got None"),  # type: ignore[arg-type]
         (lambda: SACConfig(discount="0.9"), "`discount` must be float, got '0.9'"),  # type: ignore[arg-type]
         (lambda: RunOptions(seed="1"), "`seed` must be int, got '1'"),  # type: ignore[arg-type]
     ],
@@ -196,10 +197,10 @@ class TestTables:
     @pytest.mark.parametrize(
         ("values", "words"),
         [
-            ({"part": 3}, r"`part` must be .*Inner \| None, got 3"),
+            ({"part": 3}, "`part` must be a table or None, got 3"),
             ({"part": {"sise": 3}}, "Inner has no setting 'sise'"),
             ({"part": {}}, "config of Inner lacks size"),
-            ({"anything": []}, "`anything` must be dict"),
+            ({"anything": []}, "`anything` must be a table"),
             ({"sizes": {"x": "1"}}, "`sizes` must be int, got '1'"),
             ({"parts": [{"size": "1"}]}, "`size` must be int, got '1'"),
         ],
@@ -214,6 +215,13 @@ def test_finite():
     for value in ("inf", "-inf", "nan"):
         with pytest.raises(ConfigError, match=f"`a` must be finite, got {value}"):
             finite(SimpleNamespace(a=float(value)), "a")
+
+
+def test_a_list_is_as_good_as_a_tuple():
+    config = Outer(layers=[4, np.int64(5)])  # type: ignore[arg-type]
+    check_types(config)
+    assert config.layers == (4, 5)
+    assert BC(hidden=[8, 8]) == BC(hidden=(8, 8))  # type: ignore[arg-type]
 
 
 def test_at_least():

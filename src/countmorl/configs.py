@@ -48,13 +48,13 @@ def check_types(config: Any) -> None:
         if (value := _plain(given)) is not given:
             object.__setattr__(config, field.name, value)
         options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-        if isinstance(value, list) or not any(_fits(option, value) for option in options):
+        if not any(_fits(option, value) for option in options):
             _refuse(field.name, hint, value)
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy's is as good as one of Python's."""
-    if isinstance(value, tuple) and any(isinstance(item, np.generic) for item in value):
+    """A number of NumPy's is as good as one of Python's, and a list as a tuple."""
+    if isinstance(value, (list, tuple)):
         return tuple(_plain(item) for item in value)
     return value.item() if isinstance(value, np.generic) else value
 

@@ -12,7 +12,7 @@ def counted(tmp_path_factory):
     """A folder with `log.npz` and a run of count-morl on it."""
     folder = tmp_path_factory.mktemp("counted")
     np.savez(folder / "log.npz", **vector_log())
-    train(small("count-morl"), folder / "log.npz", out=folder / "run", **QUIET)
+    train(small("count-morl", epochs=1), folder / "log.npz", out=folder / "run", **QUIET)
     return folder
 
 

@@ -15,7 +15,7 @@ def test_a_table_and_a_figure(run_cli, tmp_path):
 
 
 def test_json_and_the_exit_code_where_nothing_false_is_caught(run_cli, monkeypatch):
-    """Were the altered statements as true as the corrected ones, the test would be worth nothing."""
+    """Were altered statements as true as the corrected ones, the study would show nothing."""
     true = study_theory.violation_study(2, variant=VARIANTS["corrected"])
     monkeypatch.setattr(study_theory, "violation_study", lambda *_, **__: true)
     code, out, _ = run_cli("study", "theory", "--instances", 2, "--json")

@@ -30,12 +30,13 @@ def drawn(monkeypatch):
 
 
 def test_every_figure_is_drawn_where_there_is_data(tmp_path):
+    before = plots.get_fignums()
     run = make_run(tmp_path / "run")
     names = [path.name for path in draw_all(run, behaviour=1.0)]
     assert names == ["learning-curve.png", "coverage.png", "calibration.png"]
     for name in names:
         assert (run.path / name).read_bytes().startswith(b"\x89PNG")
-    assert plots.get_fignums() == []
+    assert plots.get_fignums() == before
 
 
 def test_the_learning_curve_shows_scores_or_returns(tmp_path, drawn):
@@ -101,7 +102,10 @@ def test_names_are_no_formulas(tmp_path):
 
 
 def test_a_figure_is_written_whole_and_closed(tmp_path):
+    before = plots.get_fignums()
     figure, axes = axes_of(rows=2)
     assert len(np.atleast_1d(axes)) == 2
     assert save_figure(figure, tmp_path / "deep" / "a.png").exists()
-    assert plots.get_fignums() == []
+    with pytest.raises(RunError, match="is a folder"):
+        save_figure(axes_of()[0], tmp_path)
+    assert plots.get_fignums() == before

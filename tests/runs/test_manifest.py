@@ -60,12 +60,12 @@ def test_another_format(path, versions):
     [
         ({"seeds": 3}, "Manifest has no setting 'seeds'"),
         ({"algorithm": None}, "`algorithm` must be str, got None"),
-        ({"config": [1]}, "`config` must be dict"),
+        ({"config": [1]}, "`config` must be a table"),
         ({"data": {"name": "x"}}, "config of DataOrigin lacks hash, source, options"),
         ({"data": 3}, "`data` must be"),
         ({"options": {"seed": 0}}, "config of RunOptions lacks"),
         ({"options": to_json(RunOptions()) | {"seed": -1}}, "`seed` must be at least 0"),
-        ({"epochs_before": 3}, "`epochs_before` must be tuple"),
+        ({"epochs_before": 3}, "`epochs_before` must be a list of int"),
         ({"versions": {"jax": 3}}, "`versions` must be str, got 3"),
     ],
 )

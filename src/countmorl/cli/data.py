@@ -156,8 +156,9 @@ def collect(
     """Record a policy's steps in an environment, or follow D4RL's recipe.
 
     Args:
-        env: A task such as hopper, or any Gymnasium id whose observations are vectors, and whose
-            actions are vectors or discrete.
+        env: A task such as hopper, or any Gymnasium id (module:Env-v0 imports the module first)
+            whose observations are vectors or numbered states, and whose actions are vectors or
+            discrete.
         out: File to write (.hdf5 or .npz); with --recipe, a folder. Repeat an interrupted recipe's
             command to go on with it.
         policy: random, or the folder of a run of ours.

@@ -117,9 +117,9 @@ def _dashed(word: str) -> str:
 
 
 def _behind(name: str, words: list[str], most: int | None) -> str:
-    """What stands behind an option, up to the next one."""
+    """What stands behind an option, up to the next one; of several such options the last counts."""
+    found: list[str] = []
     for place, word in enumerate(words):
         if _dashed(word) == name:
-            given = word.split("=")[1:] or words[place + 1 :]
-            return " ".join(takewhile(lambda each: not each.startswith("--"), given[:most]))
-    return ""
+            found = word.split("=")[1:] or words[place + 1 :]
+    return " ".join(takewhile(lambda each: not each.startswith("--"), found[:most]))

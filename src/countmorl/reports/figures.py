@@ -135,7 +135,9 @@ def verbatim(text: str) -> str:
 
 def save_figure(figure: Any, path: Path) -> Path:
     """Write a figure as PNG, atomically."""
-    with atomic(path) as temporary:
-        figure.savefig(temporary, dpi=160, format="png", metadata={"Software": None})
-    require("matplotlib.pyplot").close(figure)
+    try:
+        with atomic(path) as temporary:
+            figure.savefig(temporary, dpi=160, format="png", metadata={"Software": None})
+    finally:
+        require("matplotlib.pyplot").close(figure)
     return path

@@ -16,8 +16,9 @@ class DataOptions:
     """How the dataset is read."""
 
     task: str | None = None
-    """Task to be judged on: a name such as hopper, or any Gymnasium id. Default: what the dataset
-    says; without one, the policy is trained and not simulated."""
+    """Task to be judged on: a name such as hopper, or any Gymnasium id (module:Env-v0 imports the
+    module first). Default: what the dataset says; without one, the policy is trained and not
+    simulated."""
     rows: int | None = None
     """Keep only the first rows of the dataset."""
     mode: Mode = "true"

@@ -239,7 +239,7 @@ def _summary(statement: str, family: str, tests: list[Test]) -> StatementResult:
         statement=statement,
         family=family,
         instances=len(tests),
-        violations=sum(test.violated for test in tests),
+        violations=int(sum(test.violated for test in tests)),
         median_tightness=float(np.median(tightness)),
         highest_tightness=float(np.max(tightness)),
     )
