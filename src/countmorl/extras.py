@@ -2,7 +2,10 @@
 
 import importlib
 import importlib.util
+import os
+import sys
 from types import ModuleType
+from typing import Any
 
 from countmorl.errors import MissingExtraError
 
@@ -21,6 +24,29 @@ EXTRAS = {
 def installed(module: str) -> bool:
     """Tell whether `module` can be imported, without importing it."""
     return importlib.util.find_spec(module) is not None
+
+
+def import_named(name: str) -> Any:
+    """Import what a user has named as module:attribute; modules of the current folder count too.
+
+    Only for names that the user says, never for those that a file holds.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or module.startswith("."):
+        raise ImportError(f"'{name}' does not begin with the name of a module")
+    here = os.getcwd()
+    added = here not in sys.path
+    if added:
+        sys.path.append(here)
+    try:
+        return (
+            getattr(importlib.import_module(module), attribute)
+            if attribute
+            else (importlib.import_module(module))
+        )
+    finally:
+        if added:
+            sys.path.remove(here)
 
 
 def require(module: str) -> ModuleType:

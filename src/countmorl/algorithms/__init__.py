@@ -1,7 +1,5 @@
 """Every algorithm, by the name the command line knows."""
 
-import importlib
-
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.bc import BC
 from countmorl.algorithms.combo import COMBO
@@ -14,6 +12,7 @@ from countmorl.algorithms.rambo import RAMBO
 from countmorl.algorithms.repb_sde import RepBSDE
 from countmorl.algorithms.td3_bc import TD3PlusBC
 from countmorl.errors import ConfigError, did_you_mean
+from countmorl.extras import import_named
 
 ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {
     "count-morl": CountMORL,
@@ -49,9 +48,8 @@ def find_algorithm(name: str) -> type[AbstractAlgorithm]:
 
 
 def _own(name: str) -> type[AbstractAlgorithm]:
-    module, _, attribute = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        found = import_named(name)
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"The method '{name}' could not be imported: {error}. It must be module:Class, "

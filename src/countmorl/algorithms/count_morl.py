@@ -27,7 +27,7 @@ from countmorl.pessimism import CountPenalty
 
 REWARDS = 0.4
 """What an unseen pair costs, in mean rewards. The paper's tuned betas come to that: 1 on Hopper's
-and Walker2d's replays. docs/choices.md has a whole mean reward."""
+and Walker2d's replays. lab/choices.md has a whole mean reward."""
 ENDLESS = 1.0
 """The same where no logged step is terminal: the model knows of no end that a policy could run
 into, and the penalty alone keeps it with the data."""

@@ -34,14 +34,14 @@ def preset(
     raise ConfigError(f"{algorithm.__name__} has no preset '{name}'; omit --preset.")
 
 
-def presets_of(algorithm: type[AbstractAlgorithm]) -> str:
-    """Tell which presets an algorithm has, and whose settings they are."""
+def presets_of(algorithm: type[AbstractAlgorithm]) -> str | None:
+    """Tell which presets an algorithm has, and whose settings they are; None where it has none."""
     found = ["default"]
     if algorithm.published:
         found.append(f"paper (12 tasks of D4RL; {algorithm.published.source})")
     if algorithm is CountMORL:
         found.append("quick (minutes)")
-    return ", ".join(found) if len(found) > 1 else "default; nobody has published others"
+    return ", ".join(found) if len(found) > 1 else None
 
 
 AS_PUBLISHED = {

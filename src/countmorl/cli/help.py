@@ -70,7 +70,7 @@ def options_of(command: Callable[..., Any]) -> list[Option]:
         hint, default = _bare(hints[name]), parameter.default
         if is_dataclass(hint):
             nested = hint() if default is inspect.Parameter.empty else default  # type: ignore[operator]
-            found += _nested(nested)
+            found += _nested(nested, "" if _is_flat(hints[name]) else f"{name}.")
         elif metavar := _metavar(hints[name]):
             several = " ..." if get_origin(hint) is tuple else ""
             found.append(Option(metavar + several, "", about.get(name, ""), ""))
@@ -157,6 +157,12 @@ def _value(value: Any) -> str:
 
 def _bare(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _is_flat(hint: Any) -> bool:
+    """Whether nested settings go without a prefix."""
+    marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return any(getattr(mark, "name", None) == "" for mark in marks)
 
 
 def _metavar(hint: Any) -> str | None:

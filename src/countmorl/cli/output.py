@@ -75,6 +75,8 @@ def _judged(run: Run, summary: Summary) -> str:
     last = summary.last
     if last and last.score is not None:
         return f"Last score {points(last.score, last.score_std)} (normalised)."
+    if last and last.return_ is None:
+        return f"Last judged value {last.value:.4g}."
     if last:
         return f"Last return {points(last.return_, last.return_std)}."
     if run.manifest.options.eval_every:

@@ -13,8 +13,9 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl import api
-from countmorl.algorithms import ALGORITHMS, ALONE, find_algorithm
+from countmorl.algorithms import ALGORITHMS, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
+from countmorl.algorithms.model_alone import ModelAlone
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.algorithms.presets import PresetName, preset, presets_of
 from countmorl.cli.help import HELP, print_listing, print_page
@@ -37,10 +38,10 @@ FIRST = ("preset", "out", "seed", "epochs")
 def run(words: list[str]) -> int:
     """Train by the method that the first word names, or list the methods."""
     if not words or words[0] in HELP:
-        own = {name: idea(cls) for name, cls in (ALGORITHMS | ALONE).items()}
+        own = {name: idea(cls) for name, cls in ALGORITHMS.items()}
         title = "Train a policy from a log. METHOD is one of:"
-        listed = own | {
-            "tabular": first_sentence(tabular),
+        listed = own | {name: first_sentence(other) for name, other in OTHERS.items()}
+        listed |= {
             "module:Class": "A method of your own, as docs/extending.md builds one.",
         }
         foot = f"{PROG} METHOD --help tells its idea and explains its settings."
@@ -48,10 +49,10 @@ def run(words: list[str]) -> int:
         return 0
     name, *rest = words
     prog = f"{PROG} {name}"
-    if name == "tabular":
-        return run_command(tabular, rest, prog)
-    if name not in ALGORITHMS | ALONE and ":" not in name:
-        known = [*ALGORITHMS, *ALONE, "tabular"]
+    if name in OTHERS:
+        return run_command(OTHERS[name], rest, prog)
+    if name not in ALGORITHMS and ":" not in name:
+        known = [*ALGORITHMS, *OTHERS]
         raise ConfigError(
             f"There is no method '{name}'.{did_you_mean(name, known)} Known: {', '.join(known)}; "
             "or your own as module:Class."
@@ -163,6 +164,12 @@ def _command(algorithm: type[AbstractAlgorithm], default: AbstractAlgorithm) -> 
             json=json,
         )
 
+    for name, useful in (
+        ("model", issubclass(algorithm, AbstractModelBased)),
+        ("preset", presets_of(algorithm) is not None),
+    ):
+        if not useful:
+            _without(command, name)
     command.__annotations__["config"] = Annotated[algorithm, Flat]
     command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
     about = inspect.getdoc(inspect.getmodule(algorithm)) or algorithm.__doc__ or ""
@@ -172,11 +179,44 @@ Args:
     data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
     preset: Where the defaults come from: {presets_of(algorithm)}.
     model: Another run on the same data, whose model (and codes, if fitted in the same way) is
-        used again{"" if issubclass(algorithm, AbstractModelBased) else "; not by this method"}.
+        used again.
     out: Folder of the run; by default runs/METHOD-DATA-seedN.
     json: Print a JSON summary at the end; progress goes to standard error.
 """
     return command
+
+
+def _without(command: Callable[..., Any], name: str) -> None:
+    """Take an option away that a method has no use for."""
+    signature = inspect.signature(command)
+    kept = [each for each in signature.parameters.values() if each.name != name]
+    command.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+
+
+def model(
+    data: Data,
+    *,
+    model: EnsembleConfig = EnsembleConfig(),  # noqa: B008
+    data_options: Annotated[DataOptions, Flat],
+    seed: int = 0,
+    save_every: int = 5,
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """The dynamics ensemble and nothing else, for other runs to share by --model RUN.
+
+    Args:
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        seed: Seed of the hold-out rows, the bootstraps and the networks.
+        save_every: Epochs between checkpoints: what a kill can lose at most.
+        out: Folder of the run; by default runs/model-DATA-seedN.
+        json: Print a JSON summary at the end; progress goes to standard error.
+    """
+    options = RunOptions(seed=seed, save_every=save_every, eval_every=0)
+    config = ModelAlone(model=model)
+    return finish(
+        lambda: api.train(config, data, out=out, data_options=data_options, options=options), json
+    )
 
 
 def tabular(
@@ -216,3 +256,7 @@ def tabular(
             "what you know: --successors, --value-range, --rewards, --sampling."
         )
     return 0
+
+
+OTHERS: dict[str, Callable[..., int]] = {"model": model, "tabular": tabular}
+"""What is trained by commands of their own."""

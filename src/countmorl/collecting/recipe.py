@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from countmorl.collecting.collect import collect
 from countmorl.collecting.online import OnlineConfig, OnlineFit
 from countmorl.configs import to_json
@@ -88,6 +90,7 @@ def make_recipe(
             expert = rolled(trained("expert", goals["until_expert"])[0], rows - rows // 2, offset=1)
             dataset = concatenate({"medium": medium, "expert": expert}, name)
         write_hdf5(dataset, path)
+        run.save_result("data", {"rows": np.array(len(dataset))})
     return path
 
 

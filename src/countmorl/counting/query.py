@@ -144,7 +144,8 @@ def counts(run: Run | str | Path) -> CountQuery:
     if saved is None or model is None:
         raise RunError(
             f"{run.path} holds no counts. They come with the algorithms that count, such as "
-            "`countmorl train count-morl`, once their model and codes are fitted."
+            "`countmorl train count-morl`, once their model and codes are fitted; a tabular "
+            "policy has its own, `countmorl.load_policy(run).counts`."
         )
     arrays, meta = saved
     try:

@@ -1,6 +1,5 @@
 """When a model's step ends the task: a known rule, a user's rule, or a learned one."""
 
-import importlib
 from abc import abstractmethod
 from collections.abc import Callable
 
@@ -13,6 +12,7 @@ from jaxtyping import Array, Bool, Float
 from countmorl.envs import terminations
 from countmorl.envs.tasks import TASKS
 from countmorl.errors import ConfigError
+from countmorl.extras import import_named
 from countmorl.nets import MLP
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
@@ -86,9 +86,8 @@ def known_rule(name: str) -> Rule:
                 "your own as module:function of one next observation."
             )
         return rule
-    module, function = name.split(":", 1)
     try:
-        return getattr(importlib.import_module(module), function)
+        return import_named(name)
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"The termination rule '{name}' could not be imported: {error}. It must be "

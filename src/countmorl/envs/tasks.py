@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ import numpy as np
 
 from countmorl.envs.gridworld import PREFIX, find_world, register_worlds
 from countmorl.errors import ConfigError, did_you_mean
-from countmorl.extras import installed, require
+from countmorl.extras import import_named, installed, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +107,7 @@ def find_task(name: str) -> Task:
     module, _, env_id = name.rpartition(":")
     try:
         if module:
-            importlib.import_module(module)
+            import_named(module)
         spec = gymnasium.spec(env_id)
     except (ImportError, TypeError) as error:
         raise ConfigError(

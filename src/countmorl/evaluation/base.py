@@ -21,7 +21,9 @@ class Estimate:
     made_by: str
     """How the estimate was made, in a few words."""
     facts: Mapping[str, float] = field(default_factory=dict)
-    """Numbers beside it by their names in the metrics, and whatever supports or weakens it."""
+    """Numbers beside it by their names in the metrics, and whatever supports or weakens it.
+
+    Where they hold no `return`, a run records the value itself beside them."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-able values."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from countmorl.errors import RunError
-from countmorl.reports.figures import axes_of, save_figure, verbatim
+from countmorl.reports.figures import LABELS, axes_of, save_figure, verbatim
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.runs.summary import Summary
@@ -66,15 +66,15 @@ def measure_of(summaries: Sequence[Summary]) -> str:
     measures = {facts.measure for facts in summaries if facts.measure}
     if len(measures) > 1:
         raise RunError(
-            "Some of these runs have normalised scores and some only returns, which cannot be "
-            "compared. Compare runs on one task."
+            f"These runs were judged by {' and '.join(sorted(measures))}, which cannot be "
+            "compared. Compare runs on one task, judged in one way."
         )
     return measures.pop() if measures else "return"
 
 
 def draw_curves(summaries: Sequence[Summary], path: Path) -> Path:
     """One learning curve per run, in one figure."""
-    label_y = {"score": "normalised score", "return": "return"}[measure_of(summaries)]
+    label_y = LABELS[measure_of(summaries)]
     judged = [facts for facts in summaries if facts.values]
     if not judged:
         raise RunError(

@@ -16,6 +16,7 @@ from countmorl.runs.folder import Run
 
 INK, RED, GREY = "#1f4e79", "#b5482a", "#8a8a8a"
 SIZE = (5.2, 3.4)
+LABELS = {"score": "normalised score", "return": "return", "value": "judged value"}
 
 
 class NothingToDraw(RunError):
@@ -40,17 +41,14 @@ def learning_curve(run: Run, behaviour: float | None = None) -> Path:
     judged = [record for record in run.records("policy") if record.judged]
     if not judged:
         raise NothingToDraw("its policy was never evaluated, so there is no learning curve")
-    scored = judged[0].score is not None
     epochs = [record.epoch for record in judged]
-    mean = np.array([r.score if scored else r.return_ for r in judged], float)
-    spread = np.array([r.score_std if scored else r.return_std for r in judged], float)
+    mean, spread = np.array([record.judgement for record in judged]).T
     figure, axes = axes_of()
     axes.plot(epochs, mean, color=INK, marker="o", markersize=3, label="policy")
     axes.fill_between(epochs, mean - spread, mean + spread, color=INK, alpha=0.15, linewidth=0)
     if behaviour is not None:
         axes.axhline(behaviour, color=GREY, linestyle="--", label="behaviour (mean of the data)")
-    label = "normalised score" if scored else "return"
-    axes.set(xlabel="epoch", ylabel=label, title=_title(run))
+    axes.set(xlabel="epoch", ylabel=LABELS[judged[0].measure or "value"], title=_title(run))
     axes.legend(frameon=False)
     return save_figure(figure, run.path / "learning-curve.png")
 

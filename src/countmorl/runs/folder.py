@@ -36,7 +36,9 @@ except ImportError:  # Windows has no advisory locks of this kind; runs are not 
 
 CONFIG, METRICS, TIMING = "config.json", "metrics.jsonl", "timing.jsonl"
 LAST_STAGES = ("policy", "plan")
-"""The stage whose result is what a run was made for, where it is not a model alone."""
+"""The stages whose result is what a training was made for."""
+OTHER_LAST = {"model": "model", "recipe": "data"}
+"""The same of runs that train no policy."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether everything that was asked for is there."""
-        last = ("model",) if self.manifest.algorithm == "model" else LAST_STAGES
+        other = OTHER_LAST.get(self.manifest.algorithm)
+        last = LAST_STAGES if other is None else (other,)
         return any(self.result_path(stage).exists() for stage in last)
 
     @property

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from countmorl.errors import RunError
 
 Numbers = list[float]
+Measure = Literal["score", "return", "value"]
 
 
 def _metric(stage: str, about: str) -> Any:
@@ -31,7 +32,8 @@ class Record:
     epoch: int
 
     loss: float | None = _metric(
-        "all but policy", "What the stage minimises, mean over the epoch's updates."
+        "model, termination, codes-BITS, clone; policy of BC",
+        "What is minimised, mean over the epoch's updates.",
     )
     holdout_error: Numbers | None = _metric(
         MODEL, "Mean squared error on held-out rows, per member, in the targets' own units."
@@ -123,6 +125,9 @@ class Record:
     )
     score_std: float | None = _metric(JUDGED, "Standard deviation of the returns in points.")
     length: float | None = _metric(JUDGED, "Mean number of steps of the episodes played.")
+    value: float | None = _metric(
+        JUDGED, "What an evaluator of one's own says the policy is worth, in its own unit."
+    )
 
     rows: int | None = _metric(PLAN, "Rows of the log.")
     states: int | None = _metric(PLAN, "States of the finite world.")
@@ -160,8 +165,28 @@ class Record:
 
     @property
     def judged(self) -> bool:
-        """Whether the policy was played in this epoch."""
-        return self.return_ is not None
+        """Whether the policy was judged in this epoch."""
+        return self.measure is not None
+
+    @property
+    def measure(self) -> Measure | None:
+        """What the policy was judged by: the best comparable of the numbers that there are."""
+        if self.score is not None:
+            return "score"
+        if self.return_ is not None:
+            return "return"
+        return "value" if self.value is not None else None
+
+    @property
+    def judgement(self) -> tuple[float, float]:
+        """That number, and its spread over episodes where there is one."""
+        both = {
+            "score": (self.score, self.score_std),
+            "return": (self.return_, self.return_std),
+            "value": (self.value, None),
+        }
+        number, spread = both[self.measure or "value"]
+        return number or 0.0, spread or 0.0
 
 
 METRICS: dict[str, Field] = {

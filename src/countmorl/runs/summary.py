@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from statistics import fmean, median, pstdev
-from typing import Any, Literal
+from typing import Any
 
 from countmorl.runs.calibration import CALIBRATION_FILE
 from countmorl.runs.folder import Run
-from countmorl.runs.records import Record
+from countmorl.runs.records import Measure, Record
 
 LAST = 5
 """Evaluations, from the end, whose mean is reported, as the paper does."""
@@ -21,14 +21,16 @@ class Summary:
     run: str
     name: str
     """The folder's own name."""
-    policy: str
+    policy: str | None
+    """Where the policy lies, where there is one."""
     algorithm: str
     data: str | None
     finished: bool
     epochs: int
     """Epochs of the policy so far."""
-    measure: Literal["score", "return"] | None
-    """What it was judged by: normalised scores, or returns where no references are known."""
+    measure: Measure | None
+    """What it was judged by: normalised scores, returns where no references are known, or the
+    values of an evaluator of one's own."""
     values: tuple[float, ...]
     """That measure at every evaluation."""
     judged_at: tuple[int, ...]
@@ -65,10 +67,7 @@ def summarize(run: Run, last: int = LAST) -> Summary:
     """Sum up a run, finished or not; `last` evaluations make up the mean."""
     manifest, policy = run.manifest, run.records("policy")
     judged = [record for record in policy if record.judged]
-    scored = bool(judged) and judged[0].score is not None
-    pairs = [(record.epoch, record.score if scored else record.return_) for record in judged]
-    known = [(epoch, value) for epoch, value in pairs if value is not None]
-    values = [value for _, value in known]
+    values = [record.judgement[0] for record in judged]
     end = policy[-1] if policy else None
     timings = run.timings()
     speeds = [t.updates_per_second for t in timings if t.stage == "policy"]
@@ -76,14 +75,14 @@ def summarize(run: Run, last: int = LAST) -> Summary:
     return Summary(
         run=str(run.path),
         name=run.path.absolute().name,
-        policy=str(run.policy_path),
+        policy=str(run.policy_path) if run.policy_path.exists() else None,
         algorithm=manifest.algorithm,
         data=manifest.data.name if manifest.data else None,
         finished=run.finished,
         epochs=len(policy),
-        measure=("score" if scored else "return") if judged else None,
+        measure=judged[0].measure if judged else None,
         values=tuple(values),
-        judged_at=tuple(epoch for epoch, _ in known),
+        judged_at=tuple(record.epoch for record in judged),
         mean=fmean(values[-last:]) if values else None,
         spread=pstdev(values[-last:]) if len(values[-last:]) > 1 else None,
         last=judged[-1] if judged else None,

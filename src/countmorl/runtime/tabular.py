@@ -35,6 +35,10 @@ class TabularPolicy:
                 "[states, actions], and a table that says where it comes from."
             )
 
+    def __repr__(self) -> str:
+        states, actions = self.probabilities.shape
+        return f"TabularPolicy({states} states -> one of {actions} actions, {dict(self.info)})"
+
     @property
     def obs_dim(self) -> int:
         """An observation is one number: the state's."""

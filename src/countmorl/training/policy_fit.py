@@ -34,7 +34,7 @@ class PolicyJob:
 class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
     """Epochs of agent updates; every few epochs the policy is judged, where that can be done."""
 
-    shown = ("loss", "q", "return", "score")
+    shown = ("loss", "q", "return", "score", "value")
 
     def __init__(
         self,
@@ -87,7 +87,9 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         if evaluator is None or not self.kept(epoch):
             return {}
         seed = self.job.options.seed * 1_000_003 + epoch
-        return dict(evaluator(self.policy(state), seed=seed).facts)
+        estimate = evaluator(self.policy(state), seed=seed)
+        played = "return" in estimate.facts
+        return dict(estimate.facts) if played else {"value": estimate.value, **estimate.facts}
 
     def policy(self, state: PolicyState) -> Policy:
         """Return the policy as it is now."""

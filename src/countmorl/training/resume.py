@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from countmorl.algorithms import find_algorithm
+from countmorl.algorithms import ALONE, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
@@ -45,6 +45,8 @@ def resume(
         raise RunError(f"{run} makes data by a recipe; repeat its command to go on with it.")
     _check_version(opened, manifest)
     dataset = _load_again(opened, manifest, data, task)
+    if epochs is not None and manifest.algorithm in (TABULAR, *ALONE):
+        raise ConfigError(f"{run} trains no policy epoch by epoch, so --epochs makes no sense.")
     if manifest.algorithm == TABULAR:
         return resume_tabular(opened, dataset)
     algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
@@ -84,6 +86,8 @@ def _said_again(run: Run, code: str | None, said: str | None, what: str, option:
             f"{run.path} {what} '{code}', and no file alone makes code run. If you trust it, say "
             f"it again: {option} {code}"
         )
+    if said is not None and said != code:
+        raise RunError(f"{run.path} was begun with {option} {code}, not {said}; omit {option}.")
 
 
 def _longer(
@@ -95,7 +99,8 @@ def _longer(
             f"`epochs` must be more than the {algorithm.epochs} that {run.path} has, got {epochs}."
         )
     longer: Any = replace(algorithm, epochs=epochs)
-    before = (*manifest.epochs_before, algorithm.epochs)
+    ended = (algorithm.epochs,) if run.finished else ()
+    before = (*manifest.epochs_before, *ended)
     run.trained_on(replace(manifest, config=to_json(longer), epochs_before=before))
     return longer
 
