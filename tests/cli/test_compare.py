@@ -67,7 +67,7 @@ def test_settings_of_tabular_runs_are_compared(run_cli, tabular):
         (("compare", "one", "--figure", "."), "wanted .png"),
         (("compare", "one", "--figure", "folder.png"), "folder.png is a folder"),
         (("compare", "one", "broken"), "was written in format 1, this version reads format 2"),
-        (("compare", "one", "returns"), "Some of these runs have normalised scores and some only"),
+        (("compare", "one", "returns"), "These runs were judged by return and score, which cannot"),
         (("compare", "damaged"), "metrics.jsonl, line 4: `q` is 'high', wanted numbers"),
     ],
 )

@@ -21,4 +21,4 @@ def test_json(run_cli):
     assert facts["mopo"] == (True, True)
     presets = {row["name"]: row["presets"] for row in rows}
     assert "quick (minutes)" in presets["count-morl"]
-    assert presets["repb-sde"] == "default; nobody has published others"
+    assert presets["repb-sde"] is None

@@ -16,14 +16,6 @@ class ModelAlone(AbstractAlgorithm):
     """Model: the dynamics ensemble and nothing else, for other runs to share."""
 
     paper: ClassVar[str] = "Chua et al., NeurIPS 2018"
-    first: ClassVar[tuple[str, ...]] = (
-        "model.members",
-        "model.elites",
-        "model.width",
-        "model.max_epochs",
-        "model.patience",
-        "model.learning_rate",
-    )
 
     model: EnsembleConfig = field(default_factory=EnsembleConfig)
     """The dynamics ensemble."""

@@ -203,7 +203,9 @@ def model(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """The dynamics ensemble and nothing else, for other runs to share by --model RUN.
+    """The dynamics ensemble and nothing else, for other runs to share.
+
+    They take it by --model RUN.
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
