@@ -135,6 +135,7 @@ def test_wrong_types_are_named(values, words):
         (lambda: RunOptions(seed="1"), "`seed` must be int, got '1'"),  # type: ignore[arg-type]
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_configs_check_themselves_when_they_are_made(make, words):
     with pytest.raises(ConfigError, match=words):
         make()

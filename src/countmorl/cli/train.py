@@ -163,6 +163,7 @@ def _command(algorithm: type[AbstractAlgorithm], default: AbstractAlgorithm) -> 
             json=json,
         )
 
+    command = inspect.unwrap(command)  # Where types are checked, tyro would look past the wrapper.
     command.__annotations__["config"] = Annotated[algorithm, Flat]
     command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), "config": default}
     about = inspect.getdoc(inspect.getmodule(algorithm)) or algorithm.__doc__ or ""
