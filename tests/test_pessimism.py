@@ -17,6 +17,7 @@ from countmorl.pessimism import (
 
 class Fixed(AbstractCounter):
     table: jnp.ndarray = eqx.field(converter=jnp.asarray)
+    fit = from_arrays = None  # type: ignore[assignment]
 
     def counts(self, x, hidden):
         return self.table
@@ -44,7 +45,7 @@ class Members(Ensemble):
     """Stands for an ensemble whose predictions are given: three members, two pairs."""
 
     def __init__(self):
-        self.members = self.inputs = self.elites = self.holdout_error = None  # type: ignore[assignment]
+        self.members = self.standardizer = self.elites = self.holdout_error = None  # type: ignore[assignment]
 
     mean = jnp.array(
         [

@@ -29,7 +29,7 @@ class Standardizer(eqx.Module):
         """Change nothing."""
         return cls(jnp.zeros(columns), jnp.ones(columns))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Float[Any, "*batch columns"]) -> Float[Any, "*batch columns"]:
         """Shift and scale one row or any batch of rows; logs in NumPy stay in NumPy."""
         if isinstance(x, np.ndarray):
             return (x - np.asarray(self.mean)) / np.asarray(self.std)
