@@ -1,5 +1,7 @@
 """What the tests share: small logs, small runs, and the command line called in process."""
 
+# ruff: noqa: E402  (flags and the hook come before what they act on)
+
 import functools
 import os
 import shutil
@@ -20,6 +22,12 @@ os.environ.setdefault(
 )
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.05"
 
+import jaxtyping
+
+# Every annotation of the package is checked at every call, shapes and all.
+jaxtyping.install_import_hook("countmorl", "checker.check")
+jaxtyping.config.update("jaxtyping_remove_typechecker_stack", True)
+
 import h5py
 import hypothesis
 import jax
@@ -27,8 +35,14 @@ import numpy as np
 import optax
 import pytest
 
+from checker import check_fields
 from countmorl.cli import main
+from countmorl.collecting.qlearning import Steps
 from countmorl.runs.folder import Run
+from countmorl.types import Transition
+
+check_fields(Transition)
+check_fields(Steps)
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
@@ -118,6 +132,12 @@ def save_log(path: Path, arrays: Mapping[str, np.ndarray], **attributes: object)
             file.create_dataset(key, data=values)
         file.attrs.update(attributes)
     return path
+
+
+@pytest.fixture
+def unchecked(monkeypatch) -> None:
+    """Let a test hand in what the annotations forbid: what users get wrong, or a stand-in."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture

@@ -135,6 +135,7 @@ def test_wrong_types_are_named(values, words):
         (lambda: RunOptions(seed="1"), "`seed` must be int, got '1'"),  # type: ignore[arg-type]
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_configs_check_themselves_when_they_are_made(make, words):
     with pytest.raises(ConfigError, match=words):
         make()
@@ -166,6 +167,7 @@ class TestNumPy:
         with pytest.raises(ConfigError, match=f"`{next(iter(values))}` must be"):
             check_types(Outer(**values))
 
+    @pytest.mark.usefixtures("unchecked")
     def test_where_settings_are_made(self, tmp_path):
         assert type(BC(epochs=np.int64(3), hidden=(np.int32(8),)).hidden[0]) is int
         assert type(RunOptions(seed=np.int64(3)).seed) is int
@@ -217,6 +219,7 @@ def test_finite():
             finite(SimpleNamespace(a=float(value)), "a")
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_list_is_as_good_as_a_tuple():
     config = Outer(layers=[4, np.int64(5)])  # type: ignore[arg-type]
     check_types(config)

@@ -223,6 +223,7 @@ def test_wrong_settings_are_refused(name, wrong):
         ("repb-sde", {"first_epochs": 0}),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_wrong_settings_of_its_own_are_refused(name, wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         replace(small(name), **wrong)

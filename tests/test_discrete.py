@@ -241,10 +241,10 @@ def test_the_soft_maximum_runs_over_every_action():
 def test_cloning_is_the_cross_entropy():
     dataset = load(log())
     made = BC(hidden=(4,), epochs=1, updates=1).agent(dataset, key=jr.key(0))
-    steps = dataset.transitions()
+    steps = Transition(*map(jnp.asarray, dataset.transitions()))
     logits = mlp(made.actor, np.asarray(made.standardizer(steps.obs)))
     wanted = -(log_softmax(logits, axis=1) * steps.action).sum(axis=1).mean()
-    _, metrics = made.update(Transition(*map(jnp.asarray, steps)), key=jr.key(0))
+    _, metrics = made.update(steps, key=jr.key(0))
     np.testing.assert_allclose(metrics["loss"], wanted, rtol=1e-4)
     np.testing.assert_array_equal(made.act(steps.obs, key=jr.key(0)).sum(axis=1), 1)
 
@@ -380,7 +380,7 @@ def test_exact_counts_of_many_columns_and_values():
     x = rng.integers(0, 5000, (4000, 7)) / 1443.0  # Whole numbers, standardised.
     counter = ExactCounter.of(jnp.asarray(x, jnp.float32))
     assert len(counter.tables[0]) == len(np.unique(x, axis=0))
-    nothing = jnp.zeros((1, 1, 1))
+    nothing = jnp.zeros((1, 4000, 1))
     near = jnp.asarray(x * (1 + 1e-7), jnp.float32)
     assert (counter.counts(near, nothing) >= 1).all()
     assert (counter.counts(near.at[:, 0].add(0.5 / 1443), nothing) == 0).all()

@@ -172,6 +172,7 @@ class TestArrays:
             read_arrays(tmp_path / "x")
 
     @pytest.mark.parametrize("meta", [[1, 2], "text", None], ids=repr)
+    @pytest.mark.usefixtures("unchecked")
     def test_a_description_that_is_no_table(self, tmp_path, meta):
         write_arrays(tmp_path / "x", ARRAYS, meta)
         with pytest.raises(RunError):

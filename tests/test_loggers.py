@@ -18,9 +18,9 @@ def test_a_missing_package_is_said_early(name, monkeypatch):
         check_loggers((name,))
 
 
-def test_without_loggers_nothing_is_imported():
+def test_without_loggers_nothing_is_imported(tmp_path):
     check_loggers(())
-    assert make_loggers((), None, {}) == []
+    assert make_loggers((), tmp_path, {}) == []
 
 
 def test_tensorboard_writes_events(tmp_path):
@@ -34,6 +34,7 @@ def test_tensorboard_writes_events(tmp_path):
     assert b"\x00\x00\x00\x3f" in content  # 0.5 as a little-endian float32.
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_wandb_gets_name_config_and_numbers(tmp_path, monkeypatch):
     calls = []
     run = SimpleNamespace(
@@ -55,6 +56,7 @@ def test_wandb_gets_name_config_and_numbers(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_mlflow_gets_name_config_and_numbers(tmp_path, monkeypatch):
     calls = []
     module = SimpleNamespace(

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Int, Shaped
 
 from countmorl import trees
 from countmorl.types import Key, Transition
@@ -43,7 +43,9 @@ class RingBuffer(eqx.Module):
         order = jnp.argsort(~alive, stable=True)  # Live rows first, in order.
         first = self.slot * rows
 
-        def put(old: Array, new: Array) -> Array:
+        def put(
+            old: Shaped[Array, "size *rest"], new: Shaped[Array, "rows *rest"]
+        ) -> Shaped[Array, "size *rest"]:
             place = (first, *(0,) * (old.ndim - 1))
             return jax.lax.dynamic_update_slice(old, new[order], place)
 
@@ -64,7 +66,7 @@ class RingBuffer(eqx.Module):
 
     def latest(
         self, size: int, horizon: int, *, key: Key
-    ) -> tuple[Transition, Bool[Array, " size"]]:
+    ) -> tuple[Transition, Bool[Array, " {size}"]]:
         """Draw last steps of the newest rollouts, and tell which of them may be gone on from.
 
         Live rows lie in order of time, so the last of `horizon` parts of them holds all that lasted

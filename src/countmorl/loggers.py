@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from countmorl.extras import require
 
 LoggerName = Literal["tensorboard", "wandb", "mlflow"]
 
 
+@runtime_checkable
 class Logger(Protocol):
     """Takes one epoch's numbers at a time."""
 

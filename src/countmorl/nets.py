@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, ArrayLike, Float, Int
 
 from countmorl.types import Key
 
@@ -29,7 +29,7 @@ class CosineDecay:
     start: float
     steps: int
 
-    def __call__(self, count: ArrayLike) -> Array:
+    def __call__(self, count: ArrayLike) -> Float[Array, "*batch"]:
         """Return the rate at one step; an optax schedule that compares and hashes by its values."""
         done = jnp.minimum(count, self.steps) / self.steps
         return self.start * 0.5 * (1 + jnp.cos(jnp.pi * done))
@@ -47,11 +47,12 @@ class MLP(eqx.Module):
     """A multilayer perceptron: x W + b, an activation between layers, a linear end.
 
     With `norm`, each hidden layer is brought to mean 0 and variance 1 over its units before its
-    activation (layer normalisation, Ba et al., 2016, without gains).
+    activation (layer normalisation, Ba et al., 2016, without gains). Many networks may be stacked
+    in one, by `jax.vmap`; each is then called by `jax.vmap` too.
     """
 
-    weights: tuple[Float[Array, "inputs outputs"], ...]
-    biases: tuple[Float[Array, " outputs"], ...]
+    weights: tuple[Float[Array, "*stack _inputs _outputs"], ...]
+    biases: tuple[Float[Array, "*stack _outputs"], ...]
     activation: Activation = eqx.field(static=True)
     norm: bool = eqx.field(static=True, default=False)
 
@@ -102,7 +103,9 @@ class TanhNormal(eqx.Module):
     log_std: Float[Array, "*batch action"]
 
     @classmethod
-    def of(cls, outputs: Float[Array, "*batch twice"], log_std_range: tuple[float, float]):
+    def of(
+        cls, outputs: Float[Array, "*batch outputs"], log_std_range: tuple[float, float]
+    ) -> "TanhNormal":
         """Split a network's outputs into mean and clipped log deviation."""
         mean, log_std = jnp.split(outputs, 2, axis=-1)
         return cls(mean, jnp.clip(log_std, *log_std_range))
@@ -152,5 +155,5 @@ class Categorical(eqx.Module):
         """The likeliest action."""
         return self._hot(self.log_probs.argmax(axis=-1))
 
-    def _hot(self, index: Array) -> Float[Array, "*batch actions"]:
+    def _hot(self, index: Int[Array, "*batch"]) -> Float[Array, "*batch actions"]:
         return jax.nn.one_hot(index, self.log_probs.shape[-1])

@@ -10,7 +10,6 @@ from jaxtyping import Array, Bool, Float
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.types import Metrics
 
 
 class Pairs(eqx.Module):
@@ -30,11 +29,11 @@ class Lowered(eqx.Module):
     """Subtracted from the reward."""
     halt: Bool[Array, " batch"]
     """Steps that end the rollout here."""
-    facts: Metrics
+    facts: dict[str, Float[Array, " batch"]]
     """Numbers of each step worth logging."""
 
     @classmethod
-    def by(cls, penalty: Float[Array, " batch"], **facts: Array) -> "Lowered":
+    def by(cls, penalty: Float[Array, " batch"], **facts: Float[Array, " batch"]) -> "Lowered":
         """Lower by a penalty and go on."""
         return cls(penalty, jnp.zeros(len(penalty), bool), facts)
 

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from countmorl import trees
 from countmorl.dynamics.ensemble import Ensemble
@@ -16,6 +16,7 @@ from countmorl.pessimism import AbstractPessimism, Lowered, Pairs
 from countmorl.types import Key, Metrics, Transition
 
 Act = Callable[..., Float[Array, "batch action"]]
+Carry = tuple[Float[Array, "batch obs"], Bool[Array, " batch"]]
 
 
 class PenalizedModel(eqx.Module):
@@ -48,14 +49,14 @@ def rollout(
     horizon: int,
     *,
     key: Key,
-) -> tuple[Transition, Bool[Array, " rows"], Metrics]:
+) -> tuple[Transition, Bool[Array, " {horizon}*batch"], Metrics]:
     """Roll `horizon` steps from each start; return all steps, which of them are live, and facts.
 
     A branch ends at its first terminal step, which is still live; later steps of it are not. The
     first steps of all branches come first, then all second ones; facts are given by step.
     """
 
-    def one(carry: tuple[Array, Array], step_key: Key) -> tuple[tuple[Array, Array], Any]:
+    def one(carry: Carry, step_key: Key) -> tuple[Carry, Any]:
         obs, alive = carry
         act_key, model_key = jr.split(step_key)
         step, lowered = model.step(obs, act(obs, key=act_key), key=model_key)
@@ -67,7 +68,9 @@ def rollout(
         step = jax.tree.map(lambda leaf: _mask(live, leaf), step)
         return (next_obs, live & ~step.terminated), (step, live, facts | lowered.facts)
 
-    def block(start: Array, index: Array) -> tuple[Transition, Array, Metrics]:
+    def block(
+        start: Float[Array, "batch obs"], index: Int[Array, ""]
+    ) -> tuple[Transition, Bool[Array, "horizon batch"], Metrics]:
         first, keys = (start, jnp.ones(len(start), bool)), jr.split(jr.fold_in(key, index), horizon)
         return jax.lax.scan(one, first, keys)[1]
 
@@ -76,7 +79,7 @@ def rollout(
     return flat, live.reshape(-1), jax.vmap(summarize)(facts, live)
 
 
-def summarize(facts: Metrics, live: Bool[Array, " batch"]) -> Metrics:
+def summarize(facts: dict[str, Float[Array, " batch"]], live: Bool[Array, " batch"]) -> Metrics:
     """Means over live rows; the median too where pairs were counted."""
     weight = live.astype(jnp.float32) / jnp.maximum(1.0, live.sum(dtype=jnp.float32))
     means = {name: jnp.sum(jnp.where(live, value, 0) * weight) for name, value in facts.items()}
@@ -87,6 +90,8 @@ def summarize(facts: Metrics, live: Bool[Array, " batch"]) -> Metrics:
     return means
 
 
-def _mask(live: Bool[Array, " batch"], leaf: Array) -> Array:
+def _mask(
+    live: Bool[Array, " batch"], leaf: Shaped[Array, "batch *rest"]
+) -> Shaped[Array, "batch *rest"]:
     keep = live.reshape(-1, *(1,) * (leaf.ndim - 1))
     return jnp.where(keep, leaf, jnp.zeros((), leaf.dtype))

@@ -11,13 +11,13 @@ from jaxtyping import Array, Float
 
 
 class Standardizer(eqx.Module):
-    """(x - mean) / std per column, with a scale that is never zero."""
+    """(x - mean) / std per column, with a scale that is never zero; many may be stacked in one."""
 
     mean: Float[Array, "*stack columns"]
     std: Float[Array, "*stack columns"]
 
     @classmethod
-    def fit(cls, values: np.ndarray, *, margin: float = 0.0) -> Standardizer:
+    def fit(cls, values: Float[np.ndarray, "rows columns"], *, margin: float = 0.0) -> Standardizer:
         """Learn mean and std of the columns; `margin` is added to std. Constant columns keep 1."""
         mean = values.mean(axis=0, dtype=np.float64)
         std = values.std(axis=0, dtype=np.float64)
@@ -29,7 +29,7 @@ class Standardizer(eqx.Module):
         """Change nothing."""
         return cls(jnp.zeros(columns), jnp.ones(columns))
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Float[Any, "*batch columns"]) -> Float[Any, "*batch columns"]:
         """Shift and scale one row or any batch of rows; logs in NumPy stay in NumPy."""
         if isinstance(x, np.ndarray):
             return (x - np.asarray(self.mean)) / np.asarray(self.std)

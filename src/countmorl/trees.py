@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float, Int
 
 from countmorl.errors import RunError
 from countmorl.files import Arrays
@@ -18,7 +19,7 @@ BLOCK = 2_000
 """Rows of a block: what the networks make of so many stays in the processor's cache."""
 
 
-def take(tree: T, rows: jax.Array) -> T:
+def take(tree: T, rows: Int[jax.Array, "..."]) -> T:
     """Pick the same rows of every leaf."""
     return jax.tree.map(lambda leaf: leaf[rows], tree)
 
@@ -28,7 +29,7 @@ def mean(tree: T) -> T:
     return jax.tree.map(lambda leaf: jnp.mean(leaf, axis=0), tree)
 
 
-def in_blocks(function: Callable[[T, jax.Array], U], tree: T, *, axis: int = 0) -> U:
+def in_blocks(function: Callable[[T, Int[jax.Array, ""]], U], tree: T, *, axis: int = 0) -> U:
     """Apply a function of many rows to blocks of them, one after the other.
 
     Faster than all rows at once, and in little memory. The function is given a block and its
@@ -53,12 +54,12 @@ def in_blocks(function: Callable[[T, jax.Array], U], tree: T, *, axis: int = 0) 
     return jax.tree.map(join, results)
 
 
-def polyak(old: T, new: T, share: float | jax.Array) -> T:
+def polyak(old: T, new: T, share: float | Float[jax.Array, ""]) -> T:
     """Move every leaf of `old` by `share` towards `new`: (1 - share) old + share new."""
     return jax.tree.map(lambda a, b: a + share * (b - a), old, new)
 
 
-def lengthening_average(old: T, new: T, share: float, updates: jax.Array) -> T:
+def lengthening_average(old: T, new: T, share: float, updates: Int[jax.Array, ""]) -> T:
     """The average of a path after one more point, over about the latest `share` of its points.
 
     After n points a new one weighs 1 / (1 + share n), so that point i weighs about as

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from countmorl import load
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.heads import q_values
 from countmorl.agents.sac import SAC, SACConfig
@@ -94,10 +95,11 @@ def test_only_real_rows_are_raised():
     assert (trapped[REAL:] > 0).all()
 
 
-def test_combo_raises_the_real_share_of_a_batch_and_lowers_where_it_is_told():
-    mixed = COMBO(batch=20, real_share=0.5).critic_term(None)  # type: ignore[arg-type]
+def test_combo_raises_the_real_share_of_a_batch_and_lowers_where_it_is_told(log):
+    data = load(log())
+    mixed = COMBO(batch=20, real_share=0.5).critic_term(data)
     assert (mixed.pushed_up, mixed.pushed_down_from) == (10, 0)
-    model = COMBO(batch=20, real_share=0.2, states="model").critic_term(None)  # type: ignore[arg-type]
+    model = COMBO(batch=20, real_share=0.2, states="model").critic_term(data)
     assert (model.pushed_up, model.pushed_down_from) == (4, 4)
 
 

@@ -2,6 +2,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import pytest
 
 from countmorl.agents.sac import SAC, SACConfig
 from countmorl.agents.terms import AbstractCriticTerm, NoTerm
@@ -29,6 +30,7 @@ def test_a_term_is_added_to_the_critics_loss_and_may_tell_numbers():
     assert q[1] < q[0]
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_no_term_adds_nothing_and_learns_nothing():
     term = NoTerm()
     extra, facts = term(None, None, None, key=None)  # type: ignore[arg-type]

@@ -95,6 +95,7 @@ def test_numbered_actions_are_numbers_in_the_log():
         ({"until": "high"}, "`until` must be float"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_bad_settings_are_refused(changes, words):
     with pytest.raises(ConfigError, match=words):
         OnlineConfig(**({"until": 0.0} | changes))

@@ -27,6 +27,7 @@ def test_one_member_alone_has_no_deviation():
     np.testing.assert_allclose(estimate.count("LC", 0.5), [3, 7])
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_unknown_estimate_is_refused():
     with pytest.raises(ConfigError, match="LC, AVG or UC, got 'median'"):
         CountEstimate.of(COUNTS).count("median", 0.5)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@ import numpy as np
 
 from countmorl.counting.exact import ExactCounter
 
-NO_HIDDEN = jnp.zeros((1, 1, 1))
+NO_HIDDEN = jnp.zeros((1, 5, 1))
 
 
 def test_pairs_are_counted_that_repeat_but_for_rounding():

@@ -4,7 +4,7 @@ import numpy as np
 
 from countmorl.counting.simhash import SimHashCounter
 
-NO_HIDDEN = jnp.zeros((1, 1, 1))
+NO_HIDDEN = jnp.zeros((1, 20, 1))
 
 
 def test_it_counts_signs_of_projections():

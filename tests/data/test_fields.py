@@ -30,7 +30,7 @@ def make(**changes):
         ({"obs": np.zeros((0, 2)), "action": np.zeros((0, 1))}, "no rows"),
         ({"obs": np.zeros((4, 2, 2))}, r"`obs` has shape \[4, 2, 2\], wanted \[rows, columns\]"),
         ({"obs": np.zeros((4, 0))}, r"`obs` has shape \[4, 0\]"),
-        ({"obs": np.float32(1)}, "`action` has 4 rows but `obs` has 1"),
+        ({"obs": np.array(1, np.float32)}, "`action` has 4 rows but `obs` has 1"),
         ({"obs": np.array([["a"]] * 4)}, "`obs` holds values of type <U1, wanted real numbers"),
         ({"obs": np.zeros((4, 2), complex)}, "complex128, wanted real numbers"),
         ({"action": np.zeros((3, 1))}, "`action` has 3 rows but `obs` has 4"),

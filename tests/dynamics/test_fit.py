@@ -7,6 +7,7 @@ import pytest
 from countmorl import load
 from countmorl.dynamics import fit
 from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.errors import ConfigError
 
 SMALL = EnsembleConfig(
@@ -54,9 +55,11 @@ def test_targets_are_the_change_and_the_reward():
 
 
 def test_only_members_that_improved_take_new_weights():
-    new, old = {"w": jnp.ones((3, 2, 2))}, {"w": jnp.zeros((3, 2, 2))}
-    kept = fit.keep_better(jnp.array([True, False, True]), new, old)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(kept["w"][:, 0, 0], [1, 0, 1])  # type: ignore[index]
+    drawn = jax.vmap(lambda k: GaussianNet.make((2, 4, 4, 1), key=k))(jr.split(jr.key(0), 3))
+    new, old = (jax.tree.map(like, drawn) for like in (jnp.ones_like, jnp.zeros_like))
+    kept = fit.keep_better(jnp.array([True, False, True]), new, old)
+    for leaf in jax.tree.leaves(kept):
+        np.testing.assert_array_equal(leaf.reshape(3, -1).mean(axis=1), [1, 0, 1])
 
 
 def test_staleness_counts_epochs_without_improvement():

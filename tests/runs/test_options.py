@@ -16,6 +16,7 @@ from countmorl.runs.options import DataOptions, RunOptions
         ({"log": ("paper",)}, "`log` must be"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_run_options_out_of_range(settings, words):
     with pytest.raises(ConfigError, match=words):
         RunOptions(**settings)
@@ -32,6 +33,7 @@ def test_rows_out_of_range(rows):
         DataOptions(rows=rows)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_another_mode():
     with pytest.raises(ConfigError, match=r"`mode` must be .*'d4rl-exact'"):
         DataOptions(mode="wrong")  # type: ignore[arg-type]

@@ -290,6 +290,7 @@ class TestHostileFile:
             ({"log_std_range": None}, "not a complete policy"),
         ],
     )
+    @pytest.mark.usefixtures("unchecked")
     def test_another_description(self, tmp_path, meta, words):
         with pytest.raises(RunError, match=words):
             self.load_changed(tmp_path, meta=meta)

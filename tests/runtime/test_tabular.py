@@ -81,6 +81,7 @@ class TestFile:
         with pytest.raises(RunError, match="cannot be used: it wants finite probabilities"):
             make(chances, counts=counts)
 
+    @pytest.mark.usefixtures("unchecked")
     def test_a_description_that_is_no_table(self):
         with pytest.raises(RunError, match="a table that says where it comes from"):
             make(info=["a list"])

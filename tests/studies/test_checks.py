@@ -7,6 +7,9 @@ from countmorl.studies.checks import FAMILIES, VARIANTS, Test, Variant, violatio
 Test.__test__ = False  # Not a test of pytest's.
 DELTA = 0.05
 
+# Half a million small calls; test_figures has some that are checked.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 def shares(variant, families=None):
     chosen = {name: FAMILIES[name] for name in families or FAMILIES}

@@ -104,6 +104,7 @@ def test_a_policy_knows_its_states_only(log, tmp_path):
         TabularPolicy.load(run.path).act(64)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_numbers_of_numpy_are_settings_too(log, tmp_path):
     config = Tabular(states=np.int64(64), beta=np.float32(0.5))
     assume = Assumptions(successors=np.int64(4), value_range=(np.float64(-1), np.float32(1)))
@@ -116,6 +117,7 @@ def test_numbers_of_numpy_are_settings_too(log, tmp_path):
     "bad",
     [{"gamma": 1.0}, {"delta": 0.0}, {"beta": -1.0}, {"states": 0}, {"penalty": "some"}],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_bad_settings_are_refused(bad):
     with pytest.raises(ConfigError):
         Tabular(**bad)

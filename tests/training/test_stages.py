@@ -246,6 +246,9 @@ def test_loggers_get_every_epoch(run):
         def log(self, values, epoch):
             self.lines.append((epoch, sorted(values)))
 
+        def close(self):
+            pass
+
     recorder = Recorder()
     stages(run, loggers=[recorder]).do(Walk())
     assert recorder.lines == [(e, ["walk/judged", "walk/total"]) for e in range(1, 7)]

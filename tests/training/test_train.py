@@ -405,6 +405,7 @@ class TestResumeRefuses:
         self.refused(halted, "config.json|hash")
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_class_in_place_of_settings_is_said(log):
     with pytest.raises(ConfigError, match=r"MOPO\(\), with brackets"):
         train(MOPO, log())  # type: ignore[arg-type]

@@ -34,12 +34,14 @@ class AbstractHead(ABC):
         """The policy, from its network's outputs."""
 
     @abstractmethod
-    def q(self, critics: MLP, obs: Array, action: Array) -> Float[Array, "critics *batch"]:
+    def q(
+        self, critics: MLP, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
+    ) -> Float[Array, "critics *batch"]:
         """Values of given actions by every critic."""
 
     @abstractmethod
     def own_value(
-        self, policy: Distribution, critics: MLP, obs: Array, *, key: Key
+        self, policy: Distribution, critics: MLP, obs: Float[Array, "*batch obs"], *, key: Key
     ) -> tuple[Float[Array, "*batch"], Float[Array, "*batch"]]:
         """The least value over the critics of the policy's own action, and its log-density."""
 
@@ -50,12 +52,16 @@ class AbstractHead(ABC):
         return None
 
 
-def pair_value(critic: MLP, obs: Array, action: Array) -> Float[Array, "*batch"]:
+def pair_value(
+    critic: MLP, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
+) -> Float[Array, "*batch"]:
     """Values Q(s, a) of pairs by one critic."""
     return critic(jnp.concatenate([obs, action], axis=-1))[..., 0]
 
 
-def q_values(critics: MLP, obs: Array, action: Array) -> Float[Array, "critics *batch"]:
+def q_values(
+    critics: MLP, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
+) -> Float[Array, "critics *batch"]:
     """Values Q(s, a) of pairs by every critic."""
     return jax.vmap(pair_value, (0, None, None))(critics, obs, action)
 
@@ -79,12 +85,14 @@ class TanhHead(AbstractHead):
         """A squashed normal."""
         return TanhNormal.of(outputs, self.log_std_range)
 
-    def q(self, critics: MLP, obs: Array, action: Array) -> Float[Array, "critics *batch"]:
+    def q(
+        self, critics: MLP, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
+    ) -> Float[Array, "critics *batch"]:
         """Each critic at each pair."""
         return q_values(critics, obs, action)
 
     def own_value(
-        self, policy: Distribution, critics: MLP, obs: Array, *, key: Key
+        self, policy: Distribution, critics: MLP, obs: Float[Array, "*batch obs"], *, key: Key
     ) -> tuple[Float[Array, "*batch"], Float[Array, "*batch"]]:
         """By one action, drawn."""
         action, log_prob = policy.sample(key=key)
@@ -113,12 +121,14 @@ class CategoricalHead(AbstractHead):
         """Probabilities by softmax."""
         return Categorical(jax.nn.log_softmax(outputs))
 
-    def q(self, critics: MLP, obs: Array, action: Array) -> Float[Array, "critics *batch"]:
+    def q(
+        self, critics: MLP, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]
+    ) -> Float[Array, "critics *batch"]:
         """The chosen action's value among all."""
         return jnp.sum(jax.vmap(lambda critic: critic(obs))(critics) * action, axis=-1)
 
     def own_value(
-        self, policy: Distribution, critics: MLP, obs: Array, *, key: Key
+        self, policy: Distribution, critics: MLP, obs: Float[Array, "*batch obs"], *, key: Key
     ) -> tuple[Float[Array, "*batch"], Float[Array, "*batch"]]:
         """Expected over all actions; nothing is drawn."""
         assert isinstance(policy, Categorical)

@@ -169,7 +169,7 @@ class SAC(AbstractActorCritic):
         old, config, batch = self.state, self.config, self.seen(batch)
         y = self.backup(batch, key=target_key)
 
-        def critic_loss(critics: MLP) -> tuple[Array, Metrics]:
+        def critic_loss(critics: MLP) -> tuple[Float[Array, ""], Metrics]:
             q = self.head.q(critics, batch.obs, batch.action)
             error = jnp.sum(jnp.mean(jnp.square(q - y), axis=1))
             extra, facts = self.term(critics, self, batch, key=jr.fold_in(key, 2))
@@ -179,7 +179,7 @@ class SAC(AbstractActorCritic):
         critics, critic_opt = adam(config.critic_rate, gradient, old.critic_opt, old.critics)
         weight = jnp.exp(old.log_weight)
 
-        def actor_loss(actor: MLP) -> tuple[Array, Array]:
+        def actor_loss(actor: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
             return jnp.mean(weight * log_prob - good), log_prob.mean()

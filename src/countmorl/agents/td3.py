@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from countmorl import trees
 from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent, network_policy
@@ -52,7 +52,7 @@ class TD3State(eqx.Module):
     critic_targets: MLP
     actor_opt: optax.OptState
     critic_opt: optax.OptState
-    step: Array
+    step: Int[Array, ""]
 
 
 class TD3BC(AbstractAgent):
@@ -103,7 +103,7 @@ class TD3BC(AbstractAgent):
         )
         old, y = self.state, self.backup(batch, key=key)
 
-        def critic_loss(critics: MLP) -> tuple[Array, Array]:
+        def critic_loss(critics: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
             q = q_values(critics, batch.obs, batch.action)
             return jnp.sum(jnp.mean(jnp.square(q - y), axis=1)), q.mean()
 

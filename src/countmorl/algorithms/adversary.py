@@ -127,7 +127,7 @@ class Adversary(AbstractAdversary):
     def loss(
         self,
         elites: GaussianNet,
-        rows: Int[Array, "elites batch"],
+        rows: Int[Array, "elites rows"],
         pair: Float[Array, "batch inputs"],
         drawn: Float[Array, "batch targets"],
         gain: Float[Array, " batch"],

@@ -164,6 +164,7 @@ def _command(algorithm: type[AbstractAlgorithm], default: AbstractAlgorithm) -> 
             json=json,
         )
 
+    command = inspect.unwrap(command)  # Where types are checked, tyro would look past the wrapper.
     for name, useful in (
         ("model", issubclass(algorithm, AbstractModelBased)),
         ("preset", presets_of(algorithm) is not None),

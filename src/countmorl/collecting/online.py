@@ -105,7 +105,7 @@ class OnlineFit(AbstractFit[OnlineState, OnlineState]):
         policy = self.agents_policy(agent)
         random = first < self.config.random_steps
 
-        def act(obs: np.ndarray) -> np.ndarray:
+        def act(obs: np.ndarray) -> Any:
             if random:
                 return self.space.draw(rng)
             return policy.act(obs, rng=rng)

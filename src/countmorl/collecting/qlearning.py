@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
@@ -46,14 +47,14 @@ class QLearning:
 
 
 class Steps(NamedTuple):
-    """Columns of the log, one entry per step."""
+    """Columns of the log, one entry per step; NumPy's or JAX's."""
 
-    state: Any
-    action: Any
-    reward: Any
-    next_state: Any
-    terminated: Any
-    truncated: Any
+    state: Int[Any, "*rows"]
+    action: Int[Any, "*rows"]
+    reward: Float[Any, "*rows"]
+    next_state: Int[Any, "*rows"]
+    terminated: Bool[Any, "*rows"]
+    truncated: Bool[Any, "*rows"]
 
 
 def replay(
@@ -88,11 +89,11 @@ def replay(
 def _scan(
     rows: int,
     config: QLearning,
-    moves: jax.Array,
-    arrival: jax.Array,
-    terminal: jax.Array,
-    start: jax.Array,
-    slip: jax.Array,
+    moves: Int[Array, "states actions"],
+    arrival: Float[Array, " states"],
+    terminal: Bool[Array, " states"],
+    start: Int[Array, ""],
+    slip: Float[Array, ""],
     *,
     key: Key,
 ) -> Steps:

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int, Real
 from scipy.stats import mannwhitneyu, spearmanr
 
 from countmorl.counting.base import AbstractCounter
@@ -22,8 +22,12 @@ LEVEL = 0.01
 
 @eqx.filter_jit
 def _errors(
-    ensemble: Ensemble, counter: AbstractCounter, x: Array, y: Array, scale: Array
-) -> tuple[Float[Array, " rows"], Array]:
+    ensemble: Ensemble,
+    counter: AbstractCounter,
+    x: Float[Array, "rows inputs"],
+    y: Float[Array, "rows targets"],
+    scale: Float[Array, " targets"],
+) -> tuple[Float[Array, " rows"], Int[Array, "members rows"]]:
     hidden = ensemble.trunks(x)
     mean, _ = jax.vmap(GaussianNet.head)(ensemble.elite_members, hidden)
     scaled = (mean - y) / scale
@@ -33,8 +37,8 @@ def _errors(
 def calibrate(
     ensemble: Ensemble,
     counter: AbstractCounter,
-    x: Array,
-    y: Array,
+    x: Float[Array, "rows inputs"],
+    y: Float[Array, "rows targets"],
     kind: Kind,
     alpha: float,
     *,
@@ -56,21 +60,23 @@ def calibrate(
     return compare(count, np.asarray(error), swapped, rows_per_code=counter.rows_per_code)
 
 
-def told_apart(count: np.ndarray, other: np.ndarray) -> SwappedActions:
+def told_apart(
+    count: Real[np.ndarray, " rows"], other: Real[np.ndarray, " others"]
+) -> SwappedActions:
     """Compare the counts of logged pairs with those of others."""
     wins = mannwhitneyu(count, other).statistic / (len(count) * len(other))
     return SwappedActions(median_count=float(np.median(other)), told_apart=float(wins))
 
 
 def compare(
-    count: np.ndarray,
-    error: np.ndarray,
+    count: Real[np.ndarray, " rows"],
+    error: Real[np.ndarray, " rows"],
     swapped: SwappedActions,
     *,
     rows_per_code: float | None = None,
 ) -> Calibration:
     """Bin errors by count and correlate their ranks."""
-    varied = count.min() < count.max()
+    varied = bool(count.min() < count.max())
     result = spearmanr(count, error) if varied else None
     correlation = float(result.statistic) if result else 0.0  # type: ignore[union-attr]
     chance = float(result.pvalue) if result else 1.0  # type: ignore[union-attr]

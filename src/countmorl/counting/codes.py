@@ -20,7 +20,10 @@ def encoder_sizes(bits: int, inputs: int, outputs: int) -> tuple[tuple[int, ...]
 
 
 class Autoencoder(eqx.Module):
-    """Reconstructs a standardised (obs, action) from a hidden layer, through d sigmoid units."""
+    """Reconstructs a standardised (obs, action) from a hidden layer, through d sigmoid units.
+
+    Those of the elites are stacked in one, by `jax.vmap`.
+    """
 
     standardizer: Standardizer
     """What the hidden layer is scaled by."""
@@ -28,7 +31,9 @@ class Autoencoder(eqx.Module):
     decoder: MLP
 
     @classmethod
-    def make(cls, standardizer: Standardizer, bits: int, inputs: int, outputs: int, *, key: Key):
+    def make(
+        cls, standardizer: Standardizer, bits: int, inputs: int, outputs: int, *, key: Key
+    ) -> "Autoencoder":
         """Start with random weights; `standardizer` scales the hidden layer."""
         encoder_key, decoder_key = jax.random.split(key)
         before, after = encoder_sizes(bits, inputs, outputs)

@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, UInt32
+from jaxtyping import Array, Bool, Int, Integer, Num, UInt32, UInt64
 
 WORD = 32
 ODD = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
@@ -24,11 +24,16 @@ class CountTable(eqx.Module):
     words: UInt32[Array, "codes words"]
     counts: Int[Array, " codes"]
     starts: Int[Array, " edges"]
+    """Where each bucket begins; the last entry is where the last one ends."""
     probes: int = eqx.field(static=True)
     """Entries of the fullest bucket: what a query looks at, at the most."""
 
     @classmethod
-    def of(cls, words: np.ndarray, weights: np.ndarray | None = None) -> CountTable:
+    def of(
+        cls,
+        words: Integer[np.ndarray, "rows words"],
+        weights: Num[np.ndarray, " rows"] | None = None,
+    ) -> CountTable:
         """Count packed codes [rows, words]; with `weights`, each row stands for so many."""
         words = np.ascontiguousarray(words, np.uint32)
         keys, inverse = np.unique(_ranks(words), return_inverse=True)
@@ -38,7 +43,9 @@ class CountTable(eqx.Module):
         return cls._index(words[first], counts)
 
     @classmethod
-    def _index(cls, words: np.ndarray, counts: np.ndarray) -> CountTable:
+    def _index(
+        cls, words: UInt32[np.ndarray, "codes words"], counts: Int[np.ndarray, " codes"]
+    ) -> CountTable:
         bits = max(1, int(np.ceil(np.log2(2 * len(words) + 1))))
         bucket = _hash(words, np) >> np.uint32(WORD - bits)
         order = np.argsort(bucket, kind="stable")
@@ -70,7 +77,7 @@ class CountTable(eqx.Module):
         start, stop = self.starts[bucket], self.starts[bucket + 1]
         last = len(self.counts) - 1
 
-        def probe(step: Int[Array, ""], found: Int[Array, "*batch"]) -> Int[Array, "*batch"]:
+        def probe(step: int | Int[Array, ""], found: Int[Array, "*batch"]) -> Int[Array, "*batch"]:
             place = start + step
             entry = jnp.minimum(place, last)
             same = (self.words[entry] == words).all(axis=-1) & (place < stop)
@@ -100,7 +107,7 @@ def _hash(words, xp):
     return (mixed * np.uint32(0x2C1B3C6D)) ^ (mixed >> np.uint32(13))
 
 
-def _ranks(words: np.ndarray) -> np.ndarray:
+def _ranks(words: UInt32[np.ndarray, "rows words"]) -> UInt64[np.ndarray, " rows"]:
     """Give equal codes equal 64-bit numbers and different codes different ones, exactly."""
     keys = words[:, 0].astype(np.uint64)
     for column in words.T[1:]:

@@ -17,13 +17,14 @@ TRUNK = 2
 class GaussianNet(eqx.Module):
     """Four hidden layers of swish units; mean and log-variance with soft, learnable bounds.
 
-    v <- v_max - softplus(v_max - v);  v <- v_min + softplus(v - v_min).
+    v <- v_max - softplus(v_max - v);  v <- v_min + softplus(v - v_min). Members of an ensemble are
+    stacked in one, by `jax.vmap`.
     """
 
-    weights: tuple[Float[Array, "inputs outputs"], ...]
-    biases: tuple[Float[Array, " outputs"], ...]
-    log_var_max: Float[Array, " targets"]
-    log_var_min: Float[Array, " targets"]
+    weights: tuple[Float[Array, "*stack _inputs _outputs"], ...]
+    biases: tuple[Float[Array, "*stack _outputs"], ...]
+    log_var_max: Float[Array, "*stack targets"]
+    log_var_min: Float[Array, "*stack targets"]
 
     @classmethod
     def make(cls, sizes: tuple[int, ...], *, key: Key) -> "GaussianNet":
@@ -62,7 +63,10 @@ class GaussianNet(eqx.Module):
         return mean, log_var
 
     def loss(
-        self, x: Float[Array, "batch inputs"], y: Float[Array, "batch targets"], decays: tuple
+        self,
+        x: Float[Array, "batch inputs"],
+        y: Float[Array, "batch targets"],
+        decays: tuple[float, ...],
     ) -> Float[Array, ""]:
         """Negative log-likelihood, weight decay per layer, and a pull on the variance bounds.
 

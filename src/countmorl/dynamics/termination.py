@@ -17,7 +17,7 @@ from countmorl.nets import MLP
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
-Rule = Callable[[Array], Array]
+Rule = Callable[[Float[Array, " obs"]], Bool[Array, ""]]
 
 
 class AbstractTermination(eqx.Module):
@@ -59,7 +59,12 @@ class LearnedTermination(AbstractTermination):
     net: MLP
     temperature: Float[Array, ""]
 
-    def logit(self, obs: Array, action: Array, next_obs: Array) -> Float[Array, " batch"]:
+    def logit(
+        self,
+        obs: Float[Array, "*batch obs"],
+        action: Float[Array, "*batch action"],
+        next_obs: Float[Array, "*batch obs"],
+    ) -> Float[Array, "*batch"]:
         """Log-odds of the end, calibrated by one temperature on held-out rows."""
         x = self.standardizer(jnp.concatenate([obs, action, next_obs], axis=-1))
         return self.net(x)[..., 0] / self.temperature

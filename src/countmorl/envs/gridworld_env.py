@@ -41,7 +41,7 @@ class GridWorld(gymnasium.Env[Any, Any]):
         self.state = self.world.start
         return self.state, {}
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.integer) -> tuple[int, float, bool, bool, dict[str, Any]]:
         """Move; with probability `slip` in a random direction, which `info` then tells."""
         if self.world.terminal[self.state]:
             raise ConfigError("The episode has ended here; call reset() before the next step.")

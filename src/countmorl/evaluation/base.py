@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from countmorl.runtime.base import PolicyLike, Sized
 
@@ -30,6 +30,7 @@ class Estimate:
         return asdict(self) | {"facts": dict(self.facts)}
 
 
+@runtime_checkable
 class Evaluator(Protocol):
     """Judges policies for one task or one log."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 
+@runtime_checkable
 class Sized(Protocol):
     """A policy, or a dataset that one is learned from."""
 
@@ -26,6 +27,7 @@ class Sized(Protocol):
         ...
 
 
+@runtime_checkable
 class PolicyLike(Sized, Protocol):
     """Whatever acts: a policy of ours, or one of the user's own."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, write_arrays
@@ -69,7 +70,7 @@ class Policy:
         """Whether actions are numbers from 0 to `action_dim` - 1, not vectors."""
         return self.space.discrete
 
-    def act(self, obs: np.ndarray, *, rng: np.random.Generator | None = None) -> np.ndarray:
+    def act(self, obs: ArrayLike, *, rng: np.random.Generator | None = None) -> np.ndarray | Any:
         """Return the action for one observation [obs_dim] or a batch [n, obs_dim].
 
         The action is the policy's mean, squashed, or the likeliest of discrete ones; with `rng` it

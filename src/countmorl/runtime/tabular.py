@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, write_arrays
@@ -54,9 +55,7 @@ class TabularPolicy:
         """Actions are numbers."""
         return True
 
-    def act(
-        self, obs: np.ndarray | int, *, rng: np.random.Generator | None = None
-    ) -> np.ndarray | int:
+    def act(self, obs: ArrayLike, *, rng: np.random.Generator | None = None) -> np.ndarray | int:
         """Return the likeliest action of a state, or with `rng` a sample.
 
         A state is a whole number, or an observation [1]; a batch is [n, 1].

@@ -65,7 +65,7 @@ class Test:
     @property
     def violated(self) -> bool:
         """Whether the statement is false here, beyond rounding."""
-        return self.actual > self.bound + 1e-7
+        return bool(self.actual > self.bound + 1e-7)
 
     @property
     def tightness(self) -> float:

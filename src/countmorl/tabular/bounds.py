@@ -13,7 +13,7 @@ Two corrections, both explained in docs/gridworld.md:
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike
 from countmorl.errors import ConfigError
 
 Rewards = Literal["known", "logged"]
+Numbers = np.ndarray | Any
+"""As NumPy gives them: an array, or a np.float64 where there is a single count."""
 
 
 def shared_delta(delta: float, pairs: int) -> float:
@@ -33,7 +35,7 @@ def shared_delta(delta: float, pairs: int) -> float:
     return delta / pairs
 
 
-def count_bound(count: ArrayLike, *, models: int, delta: float) -> np.ndarray:
+def count_bound(count: ArrayLike, *, models: int, delta: float) -> Numbers:
     """Theorem 1: TV(P_hat, P_star) <= sqrt(2 log(|M| / delta) / n(s, a)) with 1 - delta.
 
     For one pair, the likeliest of a finite class M that holds the truth, and n samples; also where
@@ -45,7 +47,7 @@ def count_bound(count: ArrayLike, *, models: int, delta: float) -> np.ndarray:
     return _per_root(np.sqrt(2 * np.log(models / delta)), count)
 
 
-def error_bound(count: ArrayLike, *, models: int, delta: float) -> np.ndarray:
+def error_bound(count: ArrayLike, *, models: int, delta: float) -> Numbers:
     """Corollary 1: C(s, a) = min(1, sqrt(2 log(|M| / delta) / n(s, a))), and 1 where n <= 0.
 
     With an approximate count in place of n it is C_hat of Definition 1, which may be any real
@@ -63,7 +65,7 @@ def informative_count(*, models: int, delta: float) -> float:
     return 2 * float(np.log(models / delta))
 
 
-def multinomial_bound(count: ArrayLike, *, outcomes: int, delta: float) -> np.ndarray:
+def multinomial_bound(count: ArrayLike, *, outcomes: int, delta: float) -> Numbers:
     """TV(P_hat, P_star) <= sqrt(log((2^k - 2) / delta) / (2 n)) with 1 - delta, for shares n(s')/n.
 
     Weissman, Ordentlich, Seroussi, Verdu, Weinberger, "Inequalities for the L1 deviation of the
@@ -75,7 +77,7 @@ def multinomial_bound(count: ArrayLike, *, outcomes: int, delta: float) -> np.nd
     return _multinomial(count, outcomes, np.log(delta))
 
 
-def multinomial_bound_adaptive(count: ArrayLike, *, outcomes: int, delta: float) -> np.ndarray:
+def multinomial_bound_adaptive(count: ArrayLike, *, outcomes: int, delta: float) -> Numbers:
     """`multinomial_bound` where the log decided n, as in episodes: at n it spends delta / n(n + 1).
 
     The sum of 1 / n(n + 1) over all n is 1, so the bound holds for every n at once.
@@ -132,7 +134,7 @@ def suboptimality_gap(*, mean_error: float, epsilon: float, factor: float, gamma
     return 2 * value_gap(mean_error=mean_error, epsilon=epsilon, factor=factor, gamma=gamma)
 
 
-def _multinomial(count: ArrayLike, outcomes: int, log_delta: np.ndarray | float) -> np.ndarray:
+def _multinomial(count: ArrayLike, outcomes: int, log_delta: Numbers) -> Numbers:
     if outcomes < 1:
         raise ConfigError(f"`outcomes` must be at least 1, got {outcomes}.")
     if outcomes == 1:
@@ -141,7 +143,7 @@ def _multinomial(count: ArrayLike, outcomes: int, log_delta: np.ndarray | float)
     return np.minimum(1.0, _per_root(np.sqrt((log_events - log_delta) / 2), count))
 
 
-def _per_root(factor: np.ndarray | float, count: ArrayLike) -> np.ndarray:
+def _per_root(factor: Numbers, count: ArrayLike) -> Numbers:
     number = np.asarray(count, np.float64)
     return np.where(number > 0, factor / np.sqrt(np.maximum(number, 1e-300)), np.inf)
 

@@ -141,7 +141,10 @@ def _sweeps(mdp: TabularMDP) -> np.ndarray:
 
 
 def _solve(
-    matrix: Matrix, right: np.ndarray, gamma: float, near: np.ndarray | None = None
+    matrix: Matrix | sparse.csc_array,
+    right: np.ndarray,
+    gamma: float,
+    near: np.ndarray | None = None,
 ) -> np.ndarray:
     """Solve (I - gamma P) x = right."""
     if isinstance(matrix, np.ndarray):

@@ -82,8 +82,8 @@ def _refuse_unsafe(path: Path, datasets: dict[str, h5py.Dataset]) -> None:
 def _read(dataset: h5py.Dataset) -> np.ndarray:
     """Read once, straight into the type we keep, so no second copy of the file is ever held."""
     if dataset.dtype.kind == "f" and dataset.dtype != np.float32:
-        return dataset.astype(np.float32)[()]
-    return dataset[()]
+        return np.asarray(dataset.astype(np.float32)[()])
+    return np.asarray(dataset[()])
 
 
 def _flags(found: dict[str, np.ndarray], key: str) -> np.ndarray:
