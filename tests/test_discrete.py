@@ -33,19 +33,10 @@ from countmorl.spaces import ActionSpace
 from countmorl.tabular.data import TabularData
 from countmorl.types import Transition
 from oracles import mlp
+from small_runs import numbered_log as log
 
 CARTPOLE = "CartPole-v1"
 OPTIONS = RunOptions(save_every=1, eval_every=0)
-
-
-def log(rows=300, actions=3, **more):
-    """A walk on a line: action 0 steps down, 1 stays, 2 steps up; the reward is at the top."""
-    rng = np.random.default_rng(0)
-    action = rng.integers(0, actions, rows)
-    obs = rng.uniform(-1, 1, (rows, 1)).astype(np.float32)
-    next_obs = np.clip(obs + 0.2 * (action[:, None] - 1), -1, 1).astype(np.float32)
-    arrays = {"obs": obs, "action": action, "next_obs": next_obs, "reward": next_obs[:, 0]}
-    return arrays | {"truncated": np.ones(rows, bool)} | more
 
 
 # Data
