@@ -1,7 +1,5 @@
 """Small models, agents and steps that several test files need."""
 
-from types import SimpleNamespace
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,6 +7,7 @@ import jax.random as jr
 import numpy as np
 
 from countmorl.agents.sac import SAC, SACConfig
+from countmorl.algorithms.model_based import AbstractBuild
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.dynamics.termination import KnownTermination, known_rule
@@ -60,10 +59,18 @@ def model():
     return PenalizedModel(ensemble(), NoPessimism(), KnownTermination(known_rule("never")))
 
 
+class Given(AbstractBuild):
+    """What an algorithm asks for, given instead of fitted."""
+
+    pairs = targets = counter = keep_counter = None  # type: ignore[assignment]
+
+    def __init__(self, **parts):
+        vars(self).update(parts)
+
+
 def build(rows=30):
     targets = 3.0 * jr.normal(jr.key(6), (rows, 3)) * jnp.array([1.0, 10.0, 0.1])
-    pairs = jr.normal(jr.key(9), (rows, 3))
-    return SimpleNamespace(ensemble=ensemble(), pairs=pairs, targets=targets)
+    return Given(ensemble=ensemble(), pairs=jr.normal(jr.key(9), (rows, 3)), targets=targets)
 
 
 def policy_of(agent, actions=2):

@@ -21,6 +21,7 @@ import tyro
 
 from countmorl.algorithms import ALGORITHMS
 from countmorl.cli import main
+from countmorl.cli.train import OTHERS
 from countmorl.counting import COUNTERS
 from countmorl.data.readers import READERS
 from countmorl.runs.records import Timing, table
@@ -139,7 +140,7 @@ def parse_only(words: list[str]) -> int:
     real = tyro.cli
 
     def read(command, **settings):
-        if words[0] == "train" and words[1] != "tabular":  # It returns what was said.
+        if words[0] == "train" and words[1] not in OTHERS:  # It returns what was said.
             return real(command, **settings)
         return real(functools.wraps(command)(lambda *_, **__: 0), **settings)
 

@@ -101,7 +101,7 @@ def visited(continued, epochs, ends=False):
     if not ends:
         never = KnownTermination(lambda next_obs: next_obs[0] > 1000)
         model = eqx.tree_at(lambda m: m.termination, model, never)
-    plan = Imagination(model, horizon=2, branches=8, rows=1, continued=continued)
+    plan = Imagination(model, horizon=2, branches=8, rows=1, going_on=continued)
     buffer, facts = RingBuffer.empty(1, 16, 1, 1), {}
     for number in range(epochs):
         state = PolicyState(Still(), buffer)

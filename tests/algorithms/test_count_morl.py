@@ -1,7 +1,7 @@
 """Count-MORL through every stage, in miniature."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +11,13 @@ from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, tr
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.base import CodesConfig
+from countmorl.counting.fit import CodeFacts
 from countmorl.counting.query import counts as load_query
 from countmorl.counting.search import crowding
 from countmorl.dynamics.fit import EnsembleConfig, split_rows
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import stages as loop
+from models import Given
 
 SMALL = CountMORL(
     beta=1.0,
@@ -161,6 +163,10 @@ def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, wh
     assert load_query(run).beta == pytest.approx(0.4 * np.abs(reward).mean())
     with pytest.raises(ConfigError, match="`beta` must be at least 0"):
         replace(SMALL, beta=-1.0)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_beta_that_is_no_number_is_refused():
     with pytest.raises(ConfigError, match="`beta` must be"):
         replace(SMALL, beta="much")  # type: ignore[arg-type]
 
@@ -168,9 +174,9 @@ def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, wh
 @pytest.mark.parametrize(("ended", "wanted"), [(True, 1.2), (False, 3.0)])
 def test_where_nothing_ever_ends_it_costs_a_whole_one(ended, wanted):
     data = SimpleNamespace(terminated=np.array([False, ended]))
-    build = SimpleNamespace(targets=np.array([[9.0, 2.0], [9.0, -4.0]]), dataset=data)
-    assert CountMORL().unseen_cost(build) == pytest.approx(wanted)  # type: ignore[arg-type]
-    assert CountMORL(beta=2.0).unseen_cost(build) == 2  # type: ignore[arg-type]
+    build = Given(targets=np.array([[9.0, 2.0], [9.0, -4.0]]), dataset=data)
+    assert CountMORL().unseen_cost(build) == pytest.approx(wanted)
+    assert CountMORL(beta=2.0).unseen_cost(build) == 2
 
 
 def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_shared(
@@ -228,11 +234,11 @@ def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_pa
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
     said = capsys.readouterr().err
     assert "by code length: " in said
-    facts = {record.stage: record for record in run.records() if record.samples_per_code}
-    tried = {
-        stage: crowding(record, int(stage.split("-")[1]))  # type: ignore[arg-type]
-        for stage, record in facts.items()
-    }
+    names, tried = [field.name for field in fields(CodeFacts)], {}
+    for record in run.records():
+        if record.samples_per_code:
+            facts = CodeFacts(**{name: getattr(record, name) for name in names})
+            tried[record.stage] = crowding(facts, int(record.stage.split("-")[1]))
     best = min(tried, key=lambda stage: abs(np.log(tried[stage] / 7)))
     assert f"codes of {best.split('-')[1]} bits" in said
 

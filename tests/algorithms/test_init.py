@@ -38,7 +38,7 @@ def test_what_cannot_be_imported_is_a_sentence(name):
         find_algorithm(name)
 
 
-def test_what_is_no_method_is_refused():
+def test_what_is_no_method_is_refused(unchecked):
     with pytest.raises(ConfigError, match="is not a method"):
         find_algorithm("math:pi")
     with pytest.raises(ConfigError, match=r"BC\(\), with brackets"):

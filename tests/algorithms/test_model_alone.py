@@ -33,6 +33,7 @@ def test_it_is_the_model_that_a_method_would_have_fitted_and_methods_take_it(alo
     assert shared.manifest.model_run == str(alone.path)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_it_has_no_policy_to_train():
     with pytest.raises(ConfigError, match="has no policy"):
         ModelAlone().agent(None, key=None)  # type: ignore[arg-type]

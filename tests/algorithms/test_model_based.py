@@ -32,6 +32,7 @@ def test_wrong_settings_are_refused(wrong, words):
         MOPO(**wrong)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_by_default_nothing_is_added_to_losses_and_nothing_works_against_the_policy():
     config = MOPO()
     assert config.critic_term(None) is None  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from models import OBS, build, ensemble, model
 
 def test_an_unknown_pair_ends_the_rollout_at_a_cost():
     given = build()
-    rule = MOReL(coefficient=2.0, penalty=7.0).pessimism(given)  # type: ignore[arg-type]
+    rule = MOReL(coefficient=2.0, penalty=7.0).pessimism(given)
     largest = float(disagreement(given.ensemble, given.pairs).max())
     np.testing.assert_allclose(rule.threshold, largest / 2, rtol=1e-4)
     assert rule.penalty == 7.0

@@ -7,6 +7,7 @@ import pytest
 
 from countmorl import load_policy
 from countmorl.algorithms import ALGORITHMS
+from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.mopo import MOPO
 from countmorl.cli import train as cli_train
@@ -33,7 +34,7 @@ class TestListing:
             assert any(line.startswith(f" {name} ") and line.rstrip()[-1] == "." for line in lines)
 
     def test_an_idea_is_the_docstring_behind_the_name(self):
-        class Mine:
+        class Mine(AbstractAlgorithm):
             """Mine: do it in my way.
 
             And more.

@@ -9,7 +9,7 @@ from countmorl.training.epoch import Frozen, PolicyState, epoch, on_device
 from countmorl.types import Transition
 
 
-class Counter(AbstractAgent):
+class Tally(AbstractAgent):
     """Counts its updates and remembers which rows it was given."""
 
     count: jax.Array
@@ -19,13 +19,13 @@ class Counter(AbstractAgent):
         count = self.count + 1
         seen = self.seen.at[batch.reward.astype(jnp.int32)].add(1)
         rows = jnp.asarray(batch.reward.shape[0], jnp.float32)
-        return Counter(count, seen), {"count": count.astype(jnp.float32), "rows": rows}
+        return Tally(count, seen), {"count": count.astype(jnp.float32), "rows": rows}
 
     def act(self, obs, *, key):
         return obs
 
-    def network(self):
-        return {}
+    def policy(self, space, info):
+        raise AssertionError("An epoch asks for no policy.")
 
 
 ROWS = 10
@@ -39,7 +39,7 @@ def frozen(updates=4, batch=2500):
 
 
 def fresh():
-    return PolicyState(Counter(jnp.zeros((), jnp.int32), jnp.zeros(ROWS, jnp.int32)), None)
+    return PolicyState(Tally(jnp.zeros((), jnp.int32), jnp.zeros(ROWS, jnp.int32)), None)
 
 
 def test_updates_batches_and_means_by_hand():

@@ -125,7 +125,7 @@ class TestRefusals:
             train("bx", log(), out=tmp_path / "a")
         assert not (tmp_path / "a").exists()
 
-    def test_what_is_no_method(self, log, tmp_path):
+    def test_what_is_no_method(self, log, tmp_path, unchecked):
         class Mine:
             pass
 
