@@ -155,6 +155,17 @@ def test_levels_are_decided_by_the_longest_prefix():
     assert level("surprise.party") is None
 
 
+def test_every_level_is_of_a_room_that_exists():
+    assert set(LEVELS) <= MODULES
+
+
+def test_reports_read_runs_and_nothing_higher():
+    for path in FILES:
+        if module_name(path).startswith("reports"):
+            used = {name for _, name in imported(path) if not name.startswith("reports")}
+            assert all(level(name) <= 2 for name in used), used
+
+
 def test_no_file_runs_code_that_it_loads():
     unsafe = {"pickle", "dill", "joblib", "cloudpickle", "shelve", "marshal"}
     for path in FILES:
