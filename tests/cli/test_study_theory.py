@@ -7,7 +7,7 @@ from countmorl.studies.checks import VARIANTS
 
 
 def test_a_table_and_a_figure(run_cli, tmp_path):
-    code, out, _ = run_cli("study", "theory", "--instances", 30, "--out", "t.png")
+    code, out, _ = run_cli("study", "theory", "--instances", 12, "--out", "t.png")
     assert code == 0
     assert "Every corrected statement holds." in out
     assert "Altered and caught: no union, paper's, halved, no penalty." in out
