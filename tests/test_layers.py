@@ -27,6 +27,7 @@ LEVELS = {
     "nets": 1,
     "scaling": 1,
     "spaces": 1,
+    "schema": 1,
     "loggers": 1,
     "fitting": 2,
     "runtime": 1.1,

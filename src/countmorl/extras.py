@@ -13,6 +13,8 @@ EXTRAS = {
     "gymnasium": "mujoco",
     "mujoco": "mujoco",
     "minari": "minari",
+    "polars": "logs",
+    "narwhals": "logs",
     "matplotlib": "plots",
     "tensorboardX": "tensorboard",
     "wandb": "wandb",

@@ -13,6 +13,7 @@ from countmorl.data.fields import Fields
 from countmorl.envs.tasks import Task, mean_and_spread
 from countmorl.errors import DataError
 from countmorl.files import digest
+from countmorl.schema import Schema, schema_bytes, schema_text
 from countmorl.spaces import ActionSpace
 from countmorl.types import Transition
 
@@ -43,6 +44,8 @@ class Dataset:
     """Bounds of the actions; where they are discrete, `action` holds one-hot vectors."""
     name: str
     task: Task | None = None
+    schema: Schema | None = None
+    """What the columns mean, where the log came from a table."""
 
     @classmethod
     def of(cls, raw: Fields) -> Dataset:
@@ -61,6 +64,7 @@ class Dataset:
             space=raw.action_space(),
             name=raw.name,
             task=raw.task,
+            schema=raw.schema,
         )
 
     def __len__(self) -> int:
@@ -101,15 +105,31 @@ class Dataset:
     @property
     def stored(self) -> dict[str, np.ndarray]:
         """Every array as files hold it: a discrete action is its number."""
+        schema = {"schema": schema_bytes(self.schema)} if self.schema else {}
         if not self.discrete:
-            return self.arrays
-        arrays = self.columns | {"episode_ends": self.episode_ends}
+            return self.arrays | schema
+        arrays = self.columns | {"episode_ends": self.episode_ends} | schema
         return arrays | {"action": self.space.actions(self.action)} | self.space.fields
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """Names of an observation's numbers; their places where the log gave none."""
+        if self.schema:
+            return self.schema.obs_names
+        return tuple(f"obs[{i}]" for i in range(self.obs_dim))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Names of an action's numbers, or of the discrete actions."""
+        if self.schema:
+            return self.schema.action_numbers
+        return tuple(f"action[{i}]" for i in range(self.action_dim))
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the contents, whatever file or name they came from."""
-        return digest(self.arrays, "discrete" if self.discrete else "")
+        meaning = schema_text(self.schema) if self.schema else ""
+        return digest(self.arrays, ("discrete" if self.discrete else "") + meaning)
 
     def with_task(self, task: Task | None) -> Dataset:
         """Return the same data with another task to be judged on."""

@@ -13,6 +13,7 @@ from countmorl.data.actions import action_bound, action_count, one_hot_actions
 from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
+from countmorl.schema import Schema, schema_of
 from countmorl.spaces import SLACK, ActionSpace
 
 ALIASES = {
@@ -27,6 +28,7 @@ ALIASES = {
     "action_low": ("action_low",),
     "action_high": ("action_high",),
     "action_count": ("action_count",),
+    "schema": ("schema",),
 }
 """Our names and the names that files give to the same thing, in order of preference."""
 
@@ -52,9 +54,16 @@ class Fields:
     """Actions were numbers 0 to K - 1; `action` holds them as one-hot vectors."""
     name: str = "arrays"
     task: Task | None = None
+    schema: Schema | None = None
 
     @classmethod
-    def of(cls, found: dict[str, np.ndarray], *, name: str, task: Task | None = None) -> Fields:
+    def of(
+        cls,
+        found: dict[str, np.ndarray],
+        *,
+        name: str,
+        task: Task | None = None,
+    ) -> Fields:
         """Check names, types and shapes; give missing flags their meaning."""
         arrays = _rename(found, name)
         count = action_count(arrays)
@@ -93,6 +102,7 @@ class Fields:
             discrete=count is not None,
             name=name,
             task=task,
+            schema=_schema(arrays.get("schema"), obs, action),
             **flags,
         )
 
@@ -147,6 +157,19 @@ class Fields:
                 f"row {outside.argmax():,}: {self.action[outside.argmax()].tolist()} is not within "
                 f"{low} and {high}. Correct the bounds or the actions."
             )
+
+
+def _schema(stored: np.ndarray | None, obs: np.ndarray, action: np.ndarray) -> Schema | None:
+    if stored is None:
+        return None
+    schema = schema_of(stored)
+    wanted = (len(schema.obs_names), len(schema.action_numbers))
+    if wanted != (obs.shape[1], action.shape[1]):
+        raise DataError(
+            f"The schema names {wanted[0]} observation and {wanted[1]} action numbers, but the "
+            f"arrays hold {obs.shape[1]} and {action.shape[1]}. They belong to different logs."
+        )
+    return schema
 
 
 def dims_of(found: dict[str, np.ndarray]) -> tuple[int, int]:

@@ -151,7 +151,7 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
         "next_observations": found["observations"][1:][keep],
         "terminals": terminals[:-1][keep],
         "episode_ends": np.append(np.flatnonzero(ends), keep.sum() - 1),
-        **{key: value for key, value in found.items() if key.startswith("action_")},
+        **{key: value for key, value in found.items() if key.startswith(("action_", "schema"))},
     }
 
 
@@ -172,6 +172,8 @@ def write_hdf5(dataset: Dataset, path: Path) -> None:
     flagged = (dataset.terminated | dataset.truncated)[dataset.episode_ends]
     if not flagged[:-1].all():
         columns["episode_ends"] = dataset.episode_ends
+    if "schema" in stored:
+        columns["schema"] = stored["schema"]
     with atomic(path) as temporary, h5py.File(temporary, "w") as file:
         for key, values in columns.items():
             small = values.nbytes < 10_000
