@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +41,9 @@ def check(source: Fields | Source) -> list[Finding]:
     `source` is anything `countmorl.load` takes, or fields already read.
     """
     if isinstance(source, Dataset):
-        source = read_mapping(source.stored, name=source.name, task=source.task)
+        source = replace(
+            read_mapping(source.stored, name=source.name, task=source.task), unused=source.unused
+        )
     fields = source if isinstance(source, Fields) else read(source)
     findings = [finding for test in TESTS for finding in test(fields)]
     return sorted(findings, key=lambda finding: finding.level != "error")

@@ -1,6 +1,6 @@
 """One file per format: each turns a source into `Fields`, none checks values.
 
-A new format is a file with `read(path, *, mode) -> Fields` and a row here.
+A new format is a file with `read(path, *, options) -> Fields` and a row here.
 """
 
 from collections.abc import Callable
