@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def read_hdf5(
         episodes = read_layout(path, file, name=name, task=task, options=options)
         if episodes is not None:
             return episodes
-        found, lost, unused = _read_arrays(path, file)
+        found, lost, unused = file_arrays(path, file)
     task = task or task_of_file(path.stem, dims_of(found))
     if options.mode == "d4rl-exact":
         found = exact_rows(found, task.horizon if task else None)
@@ -58,13 +59,22 @@ def _cut(found: dict[str, Any]) -> bool:
     return bool({"truncated", *CUTS} & {KEYS.get(key) for key in found})
 
 
-def _read_arrays(
-    path: Path, file: h5py.File
+def hdf5_arrays(
+    path: Path, wanted: Container[str] = KEYS
+) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
+    """The arrays of a file that are wanted, and the names of all others."""
+    with opened(path) as file:
+        found, _, unused = file_arrays(path, file, wanted)
+    return found, unused
+
+
+def file_arrays(
+    path: Path, file: h5py.File, wanted: Container[str] = KEYS
 ) -> tuple[dict[str, np.ndarray], tuple[Loss, ...], tuple[str, ...]]:
-    """The arrays whose names are known, what the cast lost of them, and what else there is."""
+    """The arrays that are wanted, what the cast lost of them, and what else there is."""
     names = [str(key) for key in file]
     own = D3RLPY if "discrete_action" in names else ()
-    items = tree(path, file, [key for key in names if key in KEYS or key == "discrete_action"])
+    items = tree(path, file, [key for key in names if key in wanted or key == "discrete_action"])
     datasets = {key: item for key, item in items.items() if not isinstance(item, dict)}
     refuse_unsafe(path, datasets)
     found, lost = {}, []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
+from collections.abc import Container
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,15 @@ def read_npz(path: Path, *, options: DataOptions | None = None) -> Fields:
 
     Its rows have one way to be read, so the options' `mode` changes nothing.
     """
+    found, unused = npz_arrays(path)
+    task = task_named(found) or task_of_file(path.stem, dims_of(found))
+    return Fields.of(found, name=path.stem, task=task, options=options, unused=unused)
+
+
+def npz_arrays(
+    path: Path, wanted: Container[str] = KEYS
+) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
+    """The arrays of a file that are wanted, and the names of all others."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(item.file_size for item in archive.infolist())
@@ -30,8 +40,8 @@ def read_npz(path: Path, *, options: DataOptions | None = None) -> Fields:
         if size > memory:
             raise DataError(f"{path} unpacks to {size / 1e9:,.0f} GB, more than the memory here.")
         with np.load(path, allow_pickle=False) as file:
-            found = {key: file[key] for key in file.files if key in KEYS}
-            unused = tuple(key for key in file.files if key not in KEYS)
+            found = {key: file[key] for key in file.files if key in wanted}
+            return found, tuple(key for key in file.files if key not in wanted)
     except FileNotFoundError as error:
         raise DataError(
             f"There is no file {path}. Check the path; `countmorl data list` shows what has a name."
@@ -50,8 +60,6 @@ def read_npz(path: Path, *, options: DataOptions | None = None) -> Fields:
             f"{path} is not a readable NPZ file of plain arrays: {error}. Write it with "
             "numpy.savez and no objects."
         ) from error
-    task = task_named(found) or task_of_file(path.stem, dims_of(found))
-    return Fields.of(found, name=path.stem, task=task, options=options, unused=unused)
 
 
 def write_npz(dataset: Dataset, path: Path) -> None:
