@@ -93,6 +93,8 @@ def info(
     )
     for note in card["notes"]:
         print(note)
+    if card["unused"]:
+        print(f"not used: {', '.join(card['unused'])}")
     return 0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from countmorl.data.actions import one_hot_rows
 from countmorl.data.aliases import KEYS
 from countmorl.data.fields import Fields
 from countmorl.data.readers import ARRAYS
@@ -44,9 +45,12 @@ def load_pairs(source: str | Path, space: ActionSpace) -> Fields:
 
 
 def _fields(found: dict[str, Any], name: str, space: ActionSpace) -> Fields:
-    observations = next(found[key] for key in found if KEYS[key] == "obs")
-    whole = found | {"reward": np.zeros(len(np.atleast_1d(observations)), np.float32)}
-    if "action_count" in found:
+    obs, action = (
+        next(found[key] for key in found if KEYS[key] == ours) for ours in ("obs", "action")
+    )
+    whole = found | {"reward": np.zeros(len(np.atleast_1d(obs)), np.float32)}
+    vectors = action.ndim == 2 and action.shape[1] > 1 and not one_hot_rows(action)
+    if "action_count" in found or (space.discrete and vectors):
         return Fields.of(whole, name=name)
     if space.discrete:
         return Fields.of(whole | {"action_count": np.array(space.size)}, name=name)
