@@ -65,7 +65,8 @@ def info(
             and values.
         json: Print JSON, with the range of every column.
     """
-    dataset = load(data, mode=mode, done=done, actions=actions)
+    options = DataOptions(mode=mode, done=done, actions=actions)
+    dataset = Dataset.of(read(data, options=options))
     card = dataset.card()
     if json:
         print_json(card)

@@ -133,7 +133,7 @@ def _count(
     members = trees.in_blocks(one, ensemble.standardize(*pairs), axis=1)
     estimate = CountEstimate.of(members)
     kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
-    counts = {kind: estimate.count(kind, alpha) for kind in kinds}
+    counts: dict[Kind, Array] = {kind: estimate.count(kind, alpha) for kind in kinds}
     return members, counts, {kind: count_penalty(counts[kind], beta) for kind in kinds}
 
 

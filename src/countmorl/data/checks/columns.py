@@ -51,7 +51,7 @@ def twins(fields: Fields) -> Iterator[Finding]:
         groups: dict[bytes, list[int]] = {}
         for index, column in own_columns(fields, key):
             # Adding zero makes one of the two zeros of floating point.
-            hashed = hashlib.blake2b(column + np.float32(0), digest_size=16).digest()
+            hashed = hashlib.blake2b((column + np.float32(0)).data, digest_size=16).digest()
             groups.setdefault(hashed, []).append(index)
         for equal in groups.values():
             if len(equal) > 1:

@@ -45,7 +45,10 @@ def tree(path: Path, group: h5py.Group, names: Iterable[str]) -> Tree:
         if type(group.get(name, getlink=True)) is not h5py.HardLink:
             raise DataError(f"{path} links to other files, which is not allowed in a dataset.")
         item = group[name]
-        found[name] = item if isinstance(item, h5py.Dataset) else tree(path, item, map(str, item))
+        if isinstance(item, h5py.Group):
+            found[name] = tree(path, item, map(str, item))
+        elif isinstance(item, h5py.Dataset):
+            found[name] = item
     return found
 
 
