@@ -9,6 +9,7 @@ from countmorl.data.checks.episodes import row_keys
 from countmorl.data.fields import Fields
 from countmorl.data.sources import load
 from countmorl.envs.tasks import TASKS
+from countmorl.errors import DataError
 
 
 def findings(arrays, **kwargs):
@@ -43,8 +44,28 @@ def test_anything_that_can_be_loaded_can_be_checked(log, save, tmp_path):
     assert check(str(save(tmp_path / "log.hdf5", arrays))) == wanted
 
 
-def test_a_dataset_can_be_checked(log):
+def test_a_dataset_can_be_checked(log, save, tmp_path):
     assert check(load(log())) == []
+    dataset = load(save(tmp_path / "log.npz", log() | {"camera": np.zeros(60)}))
+    assert [finding.kind for finding in check(dataset)] == ["unused"]
+
+
+def test_what_the_log_does_not_say_can_be_said(log):
+    arrays = log()
+    arrays["done"] = arrays.pop("terminals") | arrays.pop("timeouts")
+    with pytest.raises(DataError, match="--done"):
+        check(arrays)
+    assert check(arrays, done="ended") == []
+    assert [f.kind for f in check(arrays, done="terminated")] == ["same-length"]
+
+
+def test_a_list_of_episodes_can_be_checked():
+    rng = np.random.default_rng(0)
+    episodes = [
+        {"obs": rng.random((31, 2)), "action": rng.random((30, 1)), "reward": rng.random(30)}
+        for _ in range(4)
+    ]
+    assert check(episodes) == []
 
 
 class TestNotFinite:

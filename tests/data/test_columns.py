@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers, real_numbers
+from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers, real_numbers, same_rows
 from countmorl.errors import DataError
 
 
@@ -34,3 +34,9 @@ def test_only_real_numbers_are_numbers():
     real_numbers("obs", np.dtype(bool))
     with pytest.raises(DataError, match="complex64, wanted real numbers"):
         real_numbers("obs", np.dtype(np.complex64))
+
+
+def test_every_array_has_as_many_rows():
+    same_rows(3, action=np.zeros((3, 2)), next_obs=None)
+    with pytest.raises(DataError, match="`reward` has 2 rows but `obs` has 3"):
+        same_rows(3, action=np.zeros(3), reward=np.zeros(2))

@@ -27,7 +27,6 @@ ALIASES = {
         "episode_id",
         "episode_ids",
         "episode",
-        "episodes",
         "trajectory_id",
         "trajectory_ids",
         "traj_id",

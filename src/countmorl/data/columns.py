@@ -51,3 +51,13 @@ def as_flag(key: str, values: np.ndarray) -> np.ndarray:
     if values.dtype.kind not in "fiu" or not np.isin(values, (0, 1)).all():
         raise DataError(f"`{key}` must hold only true and false (or 1 and 0).")
     return values.astype(bool)
+
+
+def same_rows(rows: int, **arrays: np.ndarray | None) -> None:
+    """Raise where an array has more or fewer rows than the observations."""
+    for key, array in arrays.items():
+        if array is not None and len(array) != rows:
+            raise DataError(
+                f"`{key}` has {len(array):,} rows but `obs` has {rows:,}. Every transition needs "
+                "both; did the file drop the last step of an episode?"
+            )

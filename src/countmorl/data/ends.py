@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from countmorl.data.columns import as_flag, as_flat
+from countmorl.data.columns import as_flag, as_flat, same_rows
 from countmorl.errors import DataError
 from countmorl.runs.options import Done
 
@@ -43,9 +43,7 @@ def find_ends(
         key: as_flag(key, arrays[key]) if key in arrays else none
         for key in ("terminated", "truncated", "ended", "started", "done")
     }
-    for key, flag in flags.items():
-        if len(flag) != rows:
-            raise _wrong_rows(key, len(flag), rows)
+    same_rows(rows, **flags)
     terminated, ended, notes = _with_done(arrays, flags, done, name)
     ended = ended | np.append(flags["started"][1:], False)
     returning = np.empty(0, np.int64)
@@ -98,8 +96,7 @@ def _with_done(
 def _changes(ids: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Mark the last row of each episode by the rows' ids; ids may be of any type, text too."""
     ids = as_flat("episode", ids)
-    if len(ids) != rows:
-        raise _wrong_rows("episode", len(ids), rows)
+    same_rows(rows, episode=ids)
     if ids.dtype.kind == "O":  # Text of any length, as HDF5 files hold it.
         ids = ids.astype("S") if all(isinstance(each, bytes) for each in ids) else ids.astype("U")
     if ids.dtype.kind == "f" and np.isnan(ids).any():
@@ -122,10 +119,3 @@ def _marked(given: np.ndarray | None, marked: np.ndarray) -> np.ndarray:
         marked[given] = True
     ends, last = np.flatnonzero(marked), len(marked) - 1
     return ends if len(ends) and ends[-1] == last else np.append(ends, last)
-
-
-def _wrong_rows(key: str, got: int, rows: int) -> DataError:
-    return DataError(
-        f"`{key}` has {got:,} rows but `obs` has {rows:,}. Every transition needs both; did the "
-        "file drop the last step of an episode?"
-    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from countmorl.data.actions import action_bound, one_hot_actions, stretched, understand
 from countmorl.data.aliases import KEYS, renamed, task_named
-from countmorl.data.columns import as_columns, as_flag, as_flat
+from countmorl.data.columns import as_columns, as_flag, as_flat, same_rows
 from countmorl.data.ends import find_ends
 from countmorl.data.precision import Loss, narrowed
 from countmorl.envs.tasks import Task
@@ -83,7 +83,7 @@ class Fields:
         if rows == 0:
             raise DataError(f"'{name}' has no rows. A dataset needs at least one transition.")
         known = as_flag("next_known", arrays["next_known"]) if "next_known" in arrays else None
-        _same_rows(rows, **numbers, next_known=known)
+        same_rows(rows, **numbers, next_known=known)
         if next_obs is not None and next_obs.shape != obs.shape:
             raise DataError(
                 f"`next_obs` has {next_obs.shape[1]} columns but `obs` has {obs.shape[1]}. "
@@ -243,6 +243,8 @@ class Fields:
 def _schema(stored: np.ndarray | None, obs: np.ndarray, action: np.ndarray) -> Schema | None:
     if stored is None:
         return None
+    if stored.dtype.kind not in "iu":
+        raise DataError("The log's schema cannot be read: wanted JSON, byte by byte.")
     schema = schema_of(stored)
     wanted = (len(schema.obs_names), len(schema.action_numbers))
     if wanted != (obs.shape[1], action.shape[1]):
@@ -279,15 +281,6 @@ def _numbers(
         if loss.key in numbers
         and (loss.key, loss.kind, loss.columns in flat) != ("next_obs", "precision", True)
     )
-
-
-def _same_rows(rows: int, **arrays: np.ndarray | None) -> None:
-    for key, array in arrays.items():
-        if array is not None and len(array) != rows:
-            raise DataError(
-                f"`{key}` has {len(array):,} rows but `obs` has {rows:,}. Every transition needs "
-                "both; did the file drop the last step of an episode?"
-            )
 
 
 def breaks(obs: np.ndarray, next_obs: np.ndarray | None) -> np.ndarray:

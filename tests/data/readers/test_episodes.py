@@ -205,6 +205,10 @@ class TestSteps:
         ([episode() | {"actions": ["left"] * 3}], "countmorl.from_table"),
         ([episode() | {"observations": [[1.0], [1.0, 2.0]]}], "rows of different lengths"),
         ([episode() | {"observations": {}}], "a dictionary with nothing in it"),
+        ([episode(is_last=[])], "`ended` of episode 0 has 0 rows but `action` has 3"),
+        ([episode(terminated="yes")], "`terminated` must hold only true and false"),
+        ([episode() | {"actions": 3.0}], "Episode 0 has no steps"),
+        ([episode() | {"rewards": 3.0}], "`reward` has shape"),
         ([episode() | {"obs": np.zeros(4)}], "Episode 0 holds two arrays of `obs`"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from countmorl.data.aliases import KEYS
-from countmorl.data.columns import as_flat
+from countmorl.data.columns import as_flag, as_flat
 from countmorl.data.fields import Fields
 from countmorl.data.readers.structure import Names, flattened, named_schema
 from countmorl.envs.tasks import Task
@@ -128,8 +128,6 @@ def joined(
     whole = [_arrays(part, number, names) for number, part in enumerate(parts)]
     whole, notes = _without_final_steps(whole)
     _same_names(whole)
-    for number, part in enumerate(whole):
-        _check_rows(part, number)
     found = {key: _joined(whole, key) for key in whole[0] if key not in ("obs", "next_obs")}
     found |= _observations(whole)
     found["is_last"] = np.concatenate([_last(part) for part in whole])
@@ -155,9 +153,10 @@ def _arrays(part: Episode, number: int, names: dict[str, Names | None]) -> dict[
     arrays["reward"] = as_flat("reward", np.asarray(part["reward"]))
     for key in FLAGS:
         if key in part:
-            flag = np.asarray(part[key])
-            one = flag.size == 1 and len(arrays["reward"]) != 1
-            arrays[key] = _only_last(len(arrays["reward"]), bool(flag.item())) if one else flag
+            flag = as_flag(key, np.atleast_1d(part[key]))
+            one = len(flag) == 1 < len(arrays["reward"])
+            arrays[key] = _only_last(len(arrays["reward"]), bool(flag[0])) if one else flag
+    _check_rows(arrays, number)
     return arrays
 
 
@@ -174,7 +173,7 @@ def _only_last(rows: int, value: bool) -> np.ndarray:
 def _last(part: dict[str, np.ndarray]) -> np.ndarray:
     own = part.get("ended")
     end = _only_last(len(part["reward"]), True)
-    return end if own is None else end | own.astype(bool)
+    return end if own is None else end | own
 
 
 def _without_final_steps(

@@ -92,6 +92,8 @@ def _d3rlpy_count(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     actions = found.get("actions")
     if discrete is None or not np.all(discrete) or actions is None or not actions.size:
         return {}
+    if actions.dtype.kind not in "iuf" or not np.isfinite(actions.max()):
+        return {}
     return {"action_count": np.array(max(2, int(actions.max()) + 1))}
 
 

@@ -92,6 +92,6 @@ def named_schema(
 
 
 def _places(key: str, values: np.ndarray) -> Names:
-    if values.ndim == 1 or values.shape[1] == 1:
+    if values.ndim < 2 or values.shape[1] == 1:
         return (key,)
     return tuple(f"{key}.{i}" for i in range(values.shape[1]))
