@@ -43,10 +43,10 @@ def test_the_latest_rows_are_the_last_steps_of_the_newest_rollouts():
     buffer = buffer.add(batch(0, rows=6), jnp.ones(6, bool))
     alive = jnp.array([True, True, True, True, True, False])  # Two branches of three steps.
     buffer = buffer.add(batch(10, rows=6), alive)
-    latest, open_ = buffer.latest(100, 3, key=jr.key(0))
+    latest, open_, _ = buffer.latest(100, 3, key=jr.key(0))
     assert set(np.asarray(latest.reward).tolist()) == {14.0}
     assert open_.all()
-    latest, _ = buffer.latest(100, 1, key=jr.key(0))
+    latest, *_ = buffer.latest(100, 1, key=jr.key(0))
     assert set(np.asarray(latest.reward).tolist()) == {*range(10, 15)}
 
 

@@ -14,6 +14,7 @@ from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.scaling import Standardizer
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, imagine
 from countmorl.types import Transition
+from models import all_predicted
 
 
 class Constant(AbstractPessimism):
@@ -30,9 +31,10 @@ def counting_model(penalty=0.25):
     bias = jnp.array([1.0, 1.0, -40.0, -40.0])
     nets = eqx.tree_at(lambda n: n.biases[-1], nets, jnp.stack([bias, bias]))
     nets = eqx.tree_at(lambda n: n.log_var_min, nets, jnp.full((2, 2), -40.0))
-    ensemble = Ensemble(nets, Standardizer.identity(2), jnp.arange(2), jnp.zeros(2))
+    plain = Standardizer.identity(2)
+    ensemble = Ensemble(nets, plain, plain, jnp.arange(2), jnp.zeros(2))
     ends = KnownTermination(lambda next_obs: next_obs[0] > 2.5)
-    return PenalizedModel(ensemble, Constant(penalty), ends)
+    return PenalizedModel(ensemble, Constant(penalty), ends, all_predicted(1, 1))
 
 
 def act(obs, *, key):
@@ -41,7 +43,7 @@ def act(obs, *, key):
 
 def test_a_branch_ends_at_its_first_terminal_step_which_still_counts():
     start = jnp.array([[0.0], [2.0]])
-    steps, alive, facts = rollout(counting_model(), act, start, 5, key=jr.key(0))
+    steps, alive, facts, _ = rollout(counting_model(), act, start, 5, key=jr.key(0))
     obs = np.asarray(steps.obs[alive, 0]).round(3)
     # From 0: steps at 0, 1, 2 (2 -> 3 ends it). From 2: one step, which ends it.
     assert sorted(obs.tolist()) == [0.0, 1.0, 2.0, 2.0]
@@ -51,7 +53,8 @@ def test_a_branch_ends_at_its_first_terminal_step_which_still_counts():
 
 
 def test_rewards_are_lowered_by_the_penalty():
-    steps, alive, facts = rollout(counting_model(0.25), act, jnp.zeros((4, 1)), 2, key=jr.key(0))
+    start = jnp.zeros((4, 1))
+    steps, alive, facts, _ = rollout(counting_model(0.25), act, start, 2, key=jr.key(0))
     np.testing.assert_allclose(steps.reward[alive], 0.75, atol=1e-5)
     np.testing.assert_allclose(steps.next_obs - steps.obs, 1.0, atol=1e-5)
     np.testing.assert_allclose(facts["penalty"], [0.25, 0.25])
@@ -63,7 +66,7 @@ def test_many_branches_are_rolled_out_in_blocks_of_their_own_noise(monkeypatch):
     noisy = jnp.zeros((2, 2))
     model = eqx.tree_at(lambda m: m.ensemble.members.log_var_min, model, noisy)
     start = jnp.linspace(-9.0, -8.0, 10)[:, None]
-    steps, alive, facts = rollout(model, act, start, 3, key=jr.key(0))
+    steps, alive, facts, _ = rollout(model, act, start, 3, key=jr.key(0))
     obs = np.asarray(steps.obs).reshape(3, 10)
     np.testing.assert_allclose(obs[0], start[:, 0])  # All first steps, then all second ones.
     np.testing.assert_allclose(obs[1], np.asarray(steps.next_obs).reshape(3, 10)[0])
@@ -77,7 +80,7 @@ def test_an_exploding_model_never_reaches_the_buffer():
     model = counting_model()
     bias = jnp.full((2, 4), jnp.inf)
     model = eqx.tree_at(lambda m: m.ensemble.members.biases[-1], model, bias)
-    steps, alive, _ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
+    steps, alive, *_ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
     assert not alive.any()
     assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), steps))
 
