@@ -73,6 +73,7 @@ class Given(AbstractBuild):
     """What an algorithm asks for, given instead of fitted."""
 
     pairs = targets = counter = keep_counter = None  # type: ignore[assignment]
+    unit = 1.0  # type: ignore[assignment]
 
     def __init__(self, **parts):
         vars(self).update(parts)

@@ -116,8 +116,8 @@ def test_a_time_limit_does_not_end_the_task():
 
 
 def no_jumps(arrays):
-    rows, _ = split_rows(load(arrays), EnsembleConfig(holdout=5), seed=0)
-    change = np.abs(np.concatenate([rows.y, rows.holdout_y])[:, 0])
+    rows, scales = split_rows(load(arrays), EnsembleConfig(holdout=5), seed=0)
+    change = np.abs(scales.targets.invert(jnp.concatenate([rows.y, rows.holdout_y]))[:, 0])
     assert (change < 50).all(), "jump to the next episode"
 
 
@@ -274,8 +274,8 @@ def test_held_out_rows_are_not_counted(tmp_path):
     )
     quiet = {"options": RunOptions(eval_every=0), "quiet": True}
     run = train(replace(config, termination="never"), log(), out=tmp_path / "run", **quiet)
-    rows, inputs = split_rows(load(log()), config.model, seed=0)
-    held = np.asarray(inputs.invert(rows.holdout_x))
+    rows, scales = split_rows(load(log()), config.model, seed=0)
+    held = np.asarray(scales.inputs.invert(rows.holdout_x))
     query = load_query(run)
     assert (query(held[:, :1], held[:, 1:]).members == 0).all()
     only_training_rows_are_counted(rows.x, rows)

@@ -1,14 +1,14 @@
-"""Units do not matter: a log in other units gives the same codes, penalties, metrics and actions."""
+"""Units do not matter: in others a log gives the same codes, penalties, metrics and actions."""
 
 import re
 
 import numpy as np
 import pytest
-from small_runs import QUIET, numbered_log, small, vector_log
 
 from countmorl import load_policy, train
 from countmorl.agents.base import VALUES
 from countmorl.algorithms import ALGORITHMS
+from small_runs import QUIET, numbered_log, small, vector_log
 
 REWARD = 2.0**-13
 OBS = np.array([2.0**10, 2.0**-7], np.float32)
@@ -91,7 +91,7 @@ def test_other_factors_change_nothing_but_rounding(name, tmp_path):
     config = small(name, epochs=1)
     run = train(config, log, out=tmp_path / "run", **QUIET)
     other = train(config, scaled, out=tmp_path / "other", **QUIET)
-    first, second = (list(each.lines("metrics.jsonl"))[0] for each in (run, other))
+    first, second = (next(iter(each.lines("metrics.jsonl"))) for each in (run, other))
     for key in first.keys() - {"stage"}:
         np.testing.assert_allclose(own_unit(key, second[key], 1e-3), first[key], rtol=1e-3)
     actions = load_policy(run.path).act(log["obs"])
