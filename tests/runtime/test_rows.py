@@ -158,15 +158,21 @@ class TestMemory:
         clock = rows(Column(name="t", kind="elapsed"))
         assert self.play(clock, {"t": 100}, {"t": 130.5}) == [[0], [30.5]]
 
+    def test_only_the_clock_of_the_log_never_runs_back(self):
+        """Other dates, such as of the last visit, may lie before the first row's."""
+        clock, given = Column(name="t", kind="elapsed"), [{"t": 5}, {"t": 4}]
+        assert self.play(rows(clock), *given) == [[0], [-1]]
+        with pytest.raises(DataError, match="'t' lies before the episode's first row"):
+            self.play(rows(clock, time="t"), *given)
+
     @pytest.mark.parametrize(
         ("first", "second", "words"),
         [
-            (5, 4, "before the episode's first row"),
             (5, "2024-01-01", "a date without a time zone now and was a number"),
             ("2024-01-01", "2024-01-02T00:00Z", "with a time zone now and was a date without"),
         ],
     )
-    def test_times_that_do_not_fit(self, first, second, words):
+    def test_times_of_two_forms(self, first, second, words):
         with pytest.raises(DataError, match=words):
             self.play(rows(Column(name="t", kind="elapsed")), {"t": first}, {"t": second})
 

@@ -26,7 +26,8 @@ class Watched:
 
 def begin(*answers, action=(DOSE,), obs=(X,), history=3):
     watched = Watched(*answers)
-    return watched, Session(watched, Rows(Schema(obs=obs, action=action, history=history)))
+    schema = Schema(obs=obs, action=action, history=history, time="t")
+    return watched, Session(watched, Rows(schema))
 
 
 def dose(value):

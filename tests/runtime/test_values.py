@@ -83,11 +83,13 @@ class TestNumbers:
 class TestBooleans:
     FLAG = Column(name="flag", kind="boolean")
 
-    @pytest.mark.parametrize("value", [True, 1, 1.0, "true", "True", "1", np.bool_(True)])
+    @pytest.mark.parametrize(
+        "value", [True, 1, 1.0, "true", "True", "1", " Yes", "y", np.bool_(True)]
+    )
     def test_true(self, value):
         assert to_boolean(self.FLAG, plain(value)) == 1
 
-    @pytest.mark.parametrize("value", [False, 0, 0.0, "false", "FALSE", "0"])
+    @pytest.mark.parametrize("value", [False, 0, 0.0, "false", "FALSE", "0", "no", "F"])
     def test_false(self, value):
         assert to_boolean(self.FLAG, plain(value)) == 0
 

@@ -109,11 +109,27 @@ class Rows:
         if missing:
             number = _filled(column)
         elif column.kind == "elapsed":
-            number = _elapsed(column, value, memory.starts[place] if memory else None)
+            number = self._elapsed(column, value, memory.starts[place] if memory else None)
         else:
             number = READ[column.kind](column, value)
         flag = (float(missing),) if column.missing == "median" else ()
         return (*spread(column, number), *flag)
+
+    def _elapsed(self, column: Column, value: Any, start: Time | None) -> float:
+        """Time since the episode's first row: hours, or numbers as they are."""
+        assert start is not None  # Whoever acts without a session asks `needs_session` first.
+        now = to_time(column, value)
+        if now.kind != start.kind:
+            raise DataError(
+                f"'{column.name}' is {now.kind} now and was {start.kind} in the episode's first "
+                "row. Give all times of an episode in one form."
+            )
+        if now.at < start.at and column.name == self.schema.time:
+            raise DataError(
+                f"'{column.name}' lies before the episode's first row. Rows come in the order of "
+                "time, and every episode has a session of its own."
+            )
+        return float(now.at - start.at)
 
     def _carried(self, place: int, memory: Memory | None) -> Sequence[float]:
         name = self.schema.obs[place].name
@@ -140,24 +156,6 @@ def as_row(row: Any) -> Mapping[Any, Any]:
         f"A row is a mapping of names to values, such as {{'age': 61}}; got {type(row).__name__}. "
         "Rows of a DataFrame are made by `to_dicts()` (Polars) or `to_dict('records')` (pandas)."
     )
-
-
-def _elapsed(column: Column, value: Any, start: Time | None) -> float:
-    """Time since the episode's first row: hours, or numbers as they are."""
-    assert start is not None  # Whoever acts without a session asks `needs_session` first.
-    now = to_time(column, value)
-    if now.kind != start.kind:
-        raise DataError(
-            f"'{column.name}' is {now.kind} now and was {start.kind} in the episode's first row. "
-            "Give all times of an episode in one form."
-        )
-    passed = now.at - start.at
-    if passed < 0:
-        raise DataError(
-            f"'{column.name}' lies before the episode's first row. Rows come in the order of time, "
-            "and every episode has a session of its own."
-        )
-    return float(passed)
 
 
 def _filled(column: Column) -> float:

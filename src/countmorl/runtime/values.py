@@ -17,6 +17,7 @@ from countmorl.errors import DataError, did_you_mean
 from countmorl.schema import OTHER, Column
 
 HOUR = timedelta(hours=1)
+TRUE, FALSE = ("true", "1", "yes", "y", "t"), ("false", "0", "no", "n", "f")
 SHOWN = 20
 """Known categories that a sentence lists at most."""
 
@@ -67,10 +68,11 @@ def to_number(column: Column, value: Any) -> float:
 def to_boolean(column: Column, value: Any) -> float:
     """1 for what is true, 0 for what is false."""
     word = value.strip().lower() if isinstance(value, str) else value
-    if isinstance(word, (str, bool, int, float)):
-        for number, words in enumerate(((False, "false", "0"), (True, "true", "1"))):
-            if word in words:
-                return float(number)
+    if isinstance(word, (bool, int, float)) and word in (0, 1):
+        return float(word)
+    for number, words in enumerate((FALSE, TRUE)):
+        if isinstance(word, str) and word in words:
+            return float(number)
     raise _wanted(column, "true or false", value)
 
 
