@@ -62,6 +62,17 @@ class TestHistory:
         session.act_row({"x": 3})
         assert watched.shown[1:] == [[2, 1, 2.5], [3, 2, 8]]
 
+    def test_arrays_may_be_used_again(self):
+        advice, obs, said = dose(7), np.ones(1, np.float32), dose(3)
+        watched, session = begin(advice, history=2)
+        session.act(obs)
+        obs[0], advice[0] = 2, 99
+        session.act(obs)
+        session.executed(said)
+        said[0] = 99
+        session.act([4])
+        assert watched.shown == [[1, 1, 0.5], [2, 1, 7], [4, 2, 3]]
+
     def test_replaying_an_episode_gives_the_logs_own_observations(self):
         rng = np.random.default_rng(0)
         seen = rng.standard_normal((9, 2)).astype(np.float32)

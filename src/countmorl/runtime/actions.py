@@ -42,7 +42,7 @@ def action_vector(schema: Schema, action: Any) -> np.ndarray:
     else:
         numbers = action
     try:
-        vector = np.asarray(numbers, np.float32).reshape(-1)
+        vector = np.array(numbers, np.float32).reshape(-1)
     except (TypeError, ValueError):
         vector = np.empty(0, np.float32)
     if len(vector) != size or not np.isfinite(vector).all():

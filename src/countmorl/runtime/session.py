@@ -62,6 +62,7 @@ class Session:
                 f"A session wants the {len(wanted)} finite numbers that are seen at one time, got "
                 f"an array of shape {list(now.shape)}: {str(now.tolist())[:60]}."
             )
+        now = now.copy()  # The caller may use the array again for the next step.
         return self._step(now, replace(self._memory, last=now, counted=True), rng)
 
     def executed(self, action: Any) -> None:
