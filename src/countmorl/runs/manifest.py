@@ -14,6 +14,7 @@ from countmorl.configs import from_json, to_json
 from countmorl.errors import ConfigError, RunError
 from countmorl.files import parse_json, write_text
 from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.schema import Schema
 
 FORMAT = 2
 PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy", "scipy")
@@ -29,6 +30,8 @@ class DataOrigin:
     source: str | None = None
     """The file or name they were loaded from; None for arrays in memory."""
     options: DataOptions = field(default_factory=DataOptions)
+    schema: Schema | None = None
+    """What their columns mean, where they have names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,9 @@ class Manifest:
                 f"{path.parent} was written in format {form}, this version reads format {FORMAT}. "
                 f"It was made by countmorl {by}; use that version."
             )
+        data = values.get("data")
+        if isinstance(data, dict):
+            data.setdefault("schema", None)  # Runs from before there were schemas have none.
         try:
             return from_json(cls, values)
         except ConfigError as error:

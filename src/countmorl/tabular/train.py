@@ -80,7 +80,7 @@ def train_tabular(
     manifest = Manifest(
         algorithm=NAME,
         config=to_json(settings),
-        data=DataOrigin(source=source, name=dataset.name, hash=dataset.hash),
+        data=DataOrigin(source=source, name=dataset.name, hash=dataset.hash, schema=dataset.schema),
     )
     run = Run.create(out or Path("runs") / f"{NAME}-{dataset.name}", manifest)
     return _finish(run, policy, results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,8 +112,10 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         return {"q": value, "critic_loss": value**2, "entropy": FAR * LEAST_ENTROPY * actions}
 
     def policy(self, state: PolicyState) -> Policy:
-        """Return the policy as it is now."""
-        return state.agent.policy(self.job.dataset.space, self.job.info)
+        """Return the policy as it is now, with what the data say of their columns."""
+        dataset = self.job.dataset
+        policy = state.agent.policy(dataset.space, self.job.info)
+        return replace(policy, schema=dataset.schema) if dataset.schema else policy
 
     def result(self, state: PolicyState) -> AbstractAgent:
         """Return the trained agent."""

@@ -73,6 +73,7 @@ def train(
             name=dataset.name,
             hash=dataset.hash,
             options=data_options,
+            schema=dataset.schema,
         ),
     )
     run = Run.create(where, manifest)
