@@ -72,8 +72,6 @@ def test_the_number_of_actions_may_be_given():
         ({"action_count": np.array(1)}, "`action_count` must be one whole number from 2 to 256"),
         ({"action_count": np.array(2.5)}, "`action_count` must be one whole number"),
         ({"action_count": np.array([2, 2])}, "`action_count` must be one whole number"),
-        ({"action": np.full(300, -1)}, "whole numbers from -1 to -1"),
-        ({"action": np.full(300, 10_000)}, "Give `action` as floats"),
         ({"action_count": np.array(3), "action": np.full(300, 0.5)}, "row 0 holds 0.5"),
         ({"action_count": np.array(3), "action": np.full(300, np.nan)}, "row 0 holds nan"),
     ],
@@ -335,11 +333,11 @@ def test_a_log_of_numbers_from_collect_to_count(run_cli, tmp_path):
     np.savez(tmp_path / "one.npz", **one_way, reward=np.zeros(5))
     assert run_cli("count", "run", "one.npz")[0] == 0  # It never takes the last action.
     np.savez(
-        tmp_path / "vectors.npz", obs=one_way["obs"], action=np.eye(2)[[0] * 5], reward=[0] * 5
+        tmp_path / "vectors.npz", obs=one_way["obs"], action=np.full((5, 2), 0.5), reward=[0] * 5
     )
     code, _, err = run_cli("count", "run", "vectors.npz")
     assert code == 2
-    assert "has actions that are vectors, but run was trained on discrete actions" in err
+    assert "has actions that are vectors, but the run was trained on discrete actions" in err
     code, _, err = run_cli("train", "cql", "log.hdf5", "--task", "Pendulum-v1", "--out", "other")
     assert code == 2
     assert "but Pendulum-v1 has 3 and 1" in err

@@ -36,6 +36,7 @@ LEVELS = {
     "data": 3,
     "data.readers": 3.1,
     "data.sources": 3.2,
+    "data.pairs": 3.3,
     "data.check": 3.3,
     "dynamics": 4,
     "counting": 5,

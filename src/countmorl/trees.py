@@ -106,7 +106,8 @@ def nest(arrays: Arrays) -> dict[str, Any]:
         here = nested
         for step in path:
             here = here.setdefault("".join(step), {})
-        here["".join(last)] = jnp.asarray(array)
+        # Not jnp.asarray, which compiles a program for every shape.
+        here["".join(last)] = jax.device_put(array)
     return _listed(nested)
 
 

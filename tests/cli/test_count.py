@@ -57,3 +57,12 @@ def test_a_run_that_counts_nothing(run_cli, counted, trained, tabular):
         code, _, err = run_cli("count", run, counted / "log.npz")
         assert (code, err.count("\n")) == (2, 1)
         assert "holds no counts. They come with the algorithms that count" in err
+
+
+def test_one_pair_needs_no_reward(run_cli, counted, tmp_path):
+    dataset = load(counted / "log.npz")
+    np.savez(tmp_path / "one.npz", obs=dataset.obs[:1], action=dataset.action[:1])
+    code, out, err = run_cli("count", counted / "run", "one.npz", "--json")
+    assert (code, err) == (0, "")
+    wanted = counts(counted / "run")(dataset.obs[:1], dataset.action[:1]).summary()
+    assert json.loads(out)["estimates"] == wanted["estimates"]

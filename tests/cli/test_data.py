@@ -1,5 +1,6 @@
 import json
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -81,6 +82,51 @@ class TestInfo:
         _, out, _ = run_cli("data", "info", data, "--mode", "d4rl-exact", "--json")
         assert json.loads(out)["rows"] == 58
 
+    def test_how_the_log_was_understood(self, run_cli, log, save, tmp_path):
+        arrays = log() | {"actions": np.arange(60) % 5, "camera": np.zeros(60)}
+        path = save(tmp_path / "odd.npz", arrays)
+        code, out, err = run_cli("data", "info", path)
+        assert (code, err) == (0, "")
+        assert "actions: one column of whole numbers from 0 to 4 without bounds: 5 discrete" in out
+        assert "not used: camera" in out
+        assert "not used: camera" in run_cli("data", "convert", path, "copy.hdf5")[2]
+        card = json.loads(run_cli("data", "info", path, "--json")[1])
+        assert (card["unused"], len(card["notes"])) == (["camera"], 1)
+        out = run_cli("data", "info", path, "--actions", "continuous")[1]
+        assert "actions: a quantity, as was said; bounds from the data; 40.0% of the rows" in out
+
+    def test_doses_are_no_choices(self, run_cli, log, save, tmp_path):
+        path = save(tmp_path / "doses.npz", log(rows=500) | {"actions": np.arange(500) % 250})
+        out = run_cli("data", "info", path)[1]
+        assert "action        1 numbers, [0.0] to [249.0]" in out
+        assert "one column of whole numbers from 0 to 249: taken as a quantity" in out
+
+
+class TestDone:
+    @pytest.fixture
+    def path(self, log, save, tmp_path):
+        arrays = log()
+        arrays["done"] = arrays.pop("terminals") | arrays.pop("timeouts")
+        return save(tmp_path / "log.npz", arrays)
+
+    @pytest.mark.parametrize("command", ["info", "check", "convert"])
+    def test_what_nothing_tells_is_asked(self, run_cli, path, command):
+        out = ["copy.hdf5"] if command == "convert" else []
+        code, _, err = run_cli("data", command, path, *out)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "`--done terminated` or `--done ended`" in err
+        assert run_cli("data", command, path, *out, "--done", "ended")[0] == 0
+
+    def test_what_was_said_is_kept(self, run_cli, path, tiny):
+        words = ("train", "bc", path, "--out", "run", *tiny)
+        assert "--done" in run_cli(*words)[2]
+        assert run_cli(*words, "--done", "terminated")[0] == 0
+        config = json.loads(Path("run/config.json").read_text())
+        assert config["data"]["options"]["done"] == "terminated"
+        assert run_cli("resume", "run", "--epochs", "5")[0] == 0
+        run_cli("data", "convert", path, "copy.hdf5", "--done", "terminated")
+        assert load("copy.hdf5").terminated.sum() == 3
+
 
 class TestCheck:
     def test_json(self, run_cli, log, save, tmp_path):
@@ -106,6 +152,10 @@ class TestDownload:
 
 
 class TestConvert:
+    def test_endings_in_capitals(self, run_cli, data, tmp_path):
+        assert run_cli("data", "convert", data, tmp_path / "copy.NPZ")[0] == 0
+        assert load(tmp_path / "copy.NPZ").hash == load(data).hash
+
     @pytest.mark.parametrize("ending", ["npz", "hdf5", "h5"])
     def test_the_contents_stay_the_same(self, run_cli, data, tmp_path, ending):
         out_path = tmp_path / f"copy.{ending}"

@@ -99,6 +99,7 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "--epochs 1 --updates 2 --batch 3 --hidden 4 5 --learning-rate 0.01 --seed 6 --rows 40"
     )
     more = "--eval-every 0 --eval-episodes 7 --save-every 8 --mode d4rl-exact --log tensorboard"
+    more += " --actions continuous"
     pytest.importorskip("tensorboardX")
     words = ("train", "bc", trained / "log.hdf5", "--out", "run", *options.split(), *more.split())
     assert run_cli(*words, "--keep-policies", 9)[0] == 0
@@ -118,7 +119,13 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "save_every": 8,
         "log": ("tensorboard",),
     }
-    assert vars(manifest.data.options) == {"task": None, "rows": 40, "mode": "d4rl-exact"}
+    assert vars(manifest.data.options) == {
+        "task": None,
+        "rows": 40,
+        "mode": "d4rl-exact",
+        "done": None,
+        "actions": "continuous",
+    }
 
 
 def test_policies_of_the_last_evaluations_are_kept_without_a_simulator_too(run_cli, trained, tiny):

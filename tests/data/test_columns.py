@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers
+from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers, real_numbers
 from countmorl.errors import DataError
 
 
@@ -28,3 +28,9 @@ def test_flags_are_true_and_false_or_1_and_0():
     assert as_flag("terminated", np.array([0.0, 1.0])).tolist() == [False, True]
     with pytest.raises(DataError, match="only true and false"):
         as_flag("terminated", np.array([0, 2]))
+
+
+def test_only_real_numbers_are_numbers():
+    real_numbers("obs", np.dtype(bool))
+    with pytest.raises(DataError, match="complex64, wanted real numbers"):
+        real_numbers("obs", np.dtype(np.complex64))

@@ -71,11 +71,37 @@ def test_missing_flags_are_false_and_the_end_is_an_end():
     assert fields.episode_ends.tolist() == [3]
 
 
-def test_numbers_too_large_for_float32_are_reported_as_infinite():
+def test_numbers_too_large_for_float32_are_called_so():
     obs = np.zeros((4, 2))
     obs[2, 1] = 1e300
-    with pytest.raises(DataError, match=r"`obs` of 'log' is NaN or infinite in 1 rows.*row 2"):
-        make(obs=obs).check_finite()
+    with pytest.raises(
+        DataError, match=r"`obs` of 'log' holds numbers too large.*row 2.*columns: 1"
+    ):
+        make(obs=obs).check_kept()
+
+
+def test_what_next_observations_lose_is_said_once():
+    obs = 1e12 + np.arange(8.0).reshape(4, 2)
+    assert [loss.key for loss in make(obs=obs, next_obs=obs + 1).lost] == ["obs"]
+
+
+def test_how_actions_were_understood():
+    fields = make(action=np.array([[0.0], [5.0], [2.5], [0.0]]))
+    said = fields.describe_actions(fields.action_space())
+    assert (
+        said
+        == "one column of numbers: a quantity; bounds from the data; 75.0% of the rows lie on one"
+    )
+    fields = make(action=np.array([0.1, 0.2, 0.3, 1.0]))
+    assert "all within -1 and 1" in fields.describe_actions(fields.action_space())
+    fields = make(action=np.array([0, 1, 2, 1]))
+    assert fields.describe_actions(fields.action_space()).endswith(": 3 discrete actions")
+
+
+def test_columns_have_names_where_the_log_gives_them():
+    assert make().column_names("obs", (1,)) == "1"
+    assert make(obs=np.zeros((4, 12))).column_names("obs", tuple(range(12))).endswith("7, ...")
+    assert make().column_names("reward", (0,)) == "its one column"
 
 
 @pytest.mark.parametrize("key", ["obs", "action", "reward", "next_obs"])

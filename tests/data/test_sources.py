@@ -5,6 +5,7 @@ from countmorl.data.names import D4RL
 from countmorl.data.sources import describe_task, load, locate, read
 from countmorl.envs.tasks import TASKS
 from countmorl.errors import ConfigError, DataError
+from countmorl.runs.options import DataOptions
 
 
 def test_every_way_to_name_a_dataset_gives_the_same(log, save, tmp_path):
@@ -52,7 +53,7 @@ def test_a_home_folder_is_found(log, save, tmp_path, monkeypatch):
         ("nowhere.hdf5", "There is no file nowhere.hdf5"),
         ("nowhere.npz", "There is no file nowhere.npz"),
         (".", "is a folder"),
-        ("notes.csv", "ending '.csv', which is not known. Known: .hdf5, .h5, .npz"),
+        ("notes.csv", "ending '.csv', which is not known. Known: .hdf5, .h5, .npz.*data import"),
     ],
 )
 def test_what_cannot_be_found_is_said(source, words, tmp_path):
@@ -76,3 +77,52 @@ def test_locate_makes_paths_absolute_and_leaves_names(tmp_path):
 def test_describe_task():
     assert describe_task(TASKS["hopper"]) == "hopper (Hopper-v4)"
     assert "not simulated" in describe_task(None)
+
+
+@pytest.mark.parametrize("ending", ["NPZ", "HDF5", "H5"])
+def test_endings_in_capitals(log, save, tmp_path, ending):
+    path = save(tmp_path / f"log.{ending.lower()}", log()).rename(tmp_path / f"log.{ending}")
+    assert load(path).hash == load(log()).hash
+
+
+class Frame:
+    """A table that would fill the screen."""
+
+    columns = ("a", "b")
+
+    def __repr__(self):
+        return "row " * 1000
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (Frame(), r"countmorl\.from_table\(frame, obs="),
+        (np.zeros((500, 500)), "object of type ndarray. Wanted a name, the path of a file"),
+        (3, "object of type int"),
+        (None, "object of type NoneType"),
+        (b"log.npz", "object of type bytes"),
+    ],
+)
+def test_wrong_types_are_answered_in_a_sentence(source, words):
+    with pytest.raises(DataError, match=words) as error:
+        load(source)
+    assert len(str(error.value)) < 200
+
+
+def test_what_nobody_tells_can_be_said(log):
+    arrays = log()
+    arrays["done"] = arrays.pop("terminals") | arrays.pop("timeouts")
+    assert load(arrays, done="ended").truncated.sum() == 3
+    assert load(arrays, options=DataOptions(done="terminated")).terminated.sum() == 3
+    arrays = log(action=1) | {"actions": np.arange(60) % 30}
+    assert not load(arrays).discrete
+    assert load(arrays, actions="discrete").action_dim == 30
+
+
+def test_side_information_of_named_data_is_not_said_aloud(log, save, capsys):
+    known = D4RL["hopper-medium-v2"]
+    save(known.path, log(obs=11, action=3) | {"infos": np.zeros(60)})
+    assert load("hopper-medium-v2").unused == ("infos",)
+    assert capsys.readouterr().err == ""

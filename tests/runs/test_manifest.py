@@ -48,6 +48,15 @@ def test_runs_from_before_there_were_schemas_are_read(path):
     assert Manifest.read(path).data == replace(FULL.data, schema=None)
 
 
+def test_runs_from_before_an_option_existed_are_read(path):
+    FULL.write(path)
+    values = json.loads(path.read_text())
+    for name in ("done", "actions"):
+        del values["data"]["options"][name]
+    path.write_text(json.dumps(values))
+    assert Manifest.read(path) == FULL
+
+
 def test_settings_are_found_by_their_place_and_by_their_dotted_names():
     manifest = Manifest(algorithm="x", config={"beta": 1.0, "sac": {"discount": 0.9}})
     assert manifest.part("sac") == {"discount": 0.9}

@@ -37,3 +37,11 @@ def test_rows_out_of_range(rows):
 def test_another_mode():
     with pytest.raises(ConfigError, match=r"`mode` must be .*'d4rl-exact'"):
         DataOptions(mode="wrong")  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(("name", "choice"), [("done", "ended"), ("actions", "discrete")])
+def test_what_a_log_does_not_say(name, choice):
+    assert getattr(DataOptions(**{name: choice}), name) == choice
+    with pytest.raises(ConfigError, match=f"`{name}` must be .*'{choice}'"):
+        DataOptions(**{name: "wrong"})

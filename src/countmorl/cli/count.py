@@ -8,8 +8,7 @@ import numpy
 
 from countmorl.cli.output import Data, RunFolder, print_json, print_pairs
 from countmorl.counting.query import counts as counts_of
-from countmorl.data.sources import load
-from countmorl.errors import DataError
+from countmorl.data.pairs import load_pairs
 from countmorl.files import atomic
 
 
@@ -18,25 +17,21 @@ def count(run: RunFolder, data: Data, out: Path | None = None, json: bool = Fals
 
     Args:
         run: The folder of a run that counts, such as one of count-morl.
-        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file; observations and actions
+            are enough.
         out: Write every pair's counts, estimates and penalty to this NPZ file.
         json: Print JSON.
     """
-    dataset, query = load(data), counts_of(run)
-    if dataset.discrete != query.space.discrete:
-        kinds = {True: "discrete actions", False: "actions that are vectors"}
-        raise DataError(
-            f"'{dataset.name}' has {kinds[dataset.discrete]}, but {run} was trained on "
-            f"{kinds[query.space.discrete]}. Give a log of the same task."
-        )
-    counts = query(dataset.obs, dataset.stored["action"])
+    query = counts_of(run)
+    pairs = load_pairs(data, query.space)
+    counts = query(pairs.obs, pairs.action)
     if out:
         with atomic(out) as temporary, open(temporary, "wb") as file:
             columns = {"members": counts.members, "penalty": counts.penalty, **counts.estimates}
             numpy.savez_compressed(file, allow_pickle=False, **columns)
     summary = counts.summary()
     if json:
-        print_json({"run": str(run), "data": dataset.name, **summary})
+        print_json({"run": str(run), "data": pairs.name, **summary})
         return 0
     quantiles = ", ".join(f"{q} {v:.1f}" for q, v in summary["count_quantiles"].items())
     print_pairs(

@@ -19,7 +19,7 @@ from countmorl.data.readers import WRITERS
 from countmorl.data.sources import describe_task, load, read
 from countmorl.envs.tasks import find_task
 from countmorl.errors import DataError, did_you_mean
-from countmorl.runs.options import Mode
+from countmorl.runs.options import ActionKind, DataOptions, Done, Mode
 from countmorl.runtime.load import load_policy
 
 RecipeName = Literal["random", "medium", "medium-replay", "expert", "medium-expert"]
@@ -47,15 +47,26 @@ def list_names(json: bool = False) -> int:
     return 0
 
 
-def info(data: Data, mode: Mode = "true", json: bool = False) -> int:
+def info(
+    data: Data,
+    mode: Mode = "true",
+    done: Done | None = None,
+    actions: ActionKind | None = None,
+    json: bool = False,
+) -> int:
     """Print a dataset's card: size, episodes, behaviour, ranges, hash.
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
         mode: true, or d4rl-exact for the rows of D4RL's own old loader.
+        done: What `done` means where the log does not tell: terminated, the task itself ended
+            there; or ended, the episode ended there for whatever reason.
+        actions: How actions are understood: discrete or continuous; by default from their type
+            and values.
         json: Print JSON, with the range of every column.
     """
-    dataset = load(data, mode=mode)
+    options = DataOptions(mode=mode, done=done, actions=actions)
+    dataset = Dataset.of(read(data, options=options))
     card = dataset.card()
     if json:
         print_json(card)
@@ -81,18 +92,32 @@ def info(data: Data, mode: Mode = "true", json: bool = False) -> int:
             "hash": card["hash"],
         }
     )
+    for note in card["notes"]:
+        print(note)
+    if card["unused"]:
+        print(f"not used: {', '.join(card['unused'])}")
     return 0
 
 
-def check(data: Data, mode: Mode = "true", json: bool = False) -> int:
+def check(
+    data: Data,
+    mode: Mode = "true",
+    done: Done | None = None,
+    actions: ActionKind | None = None,
+    json: bool = False,
+) -> int:
     """Look for what spoils a training; exit 1 on errors, 0 with warnings.
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
         mode: true, or d4rl-exact for the rows of D4RL's own old loader.
+        done: What `done` means where the log does not tell: terminated, the task itself ended
+            there; or ended, the episode ended there for whatever reason.
+        actions: How actions are understood: discrete or continuous; by default from their type
+            and values.
         json: Print JSON.
     """
-    fields = read(data, mode=mode)
+    fields = read(data, options=DataOptions(mode=mode, done=done, actions=actions))
     findings = find_problems(fields)
     errors = sum(finding.level == "error" for finding in findings)
     if json:
@@ -126,17 +151,28 @@ def download(name: Data, json: bool = False) -> int:
     return 0
 
 
-def convert(data: Data, out: Out, mode: Mode = "true", json: bool = False) -> int:
+def convert(
+    data: Data,
+    out: Out,
+    mode: Mode = "true",
+    done: Done | None = None,
+    actions: ActionKind | None = None,
+    json: bool = False,
+) -> int:
     """Write a dataset as HDF5 in D4RL's layout (.hdf5) or as NPZ (.npz).
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
         out: File to write; its ending decides the format.
         mode: true, or d4rl-exact for the rows of D4RL's own old loader.
+        done: What `done` means where the log does not tell: terminated, the task itself ended
+            there; or ended, the episode ended there for whatever reason.
+        actions: How actions are understood: discrete or continuous; by default from their type
+            and values.
         json: Print JSON.
     """
     writer = writer_of(out)
-    dataset = load(data, mode=mode)
+    dataset = load(data, mode=mode, done=done, actions=actions)
     writer(dataset, out)
     return wrote(dataset, out, json)
 
@@ -189,11 +225,11 @@ def collect(
 
 def writer_of(out: Path) -> Callable[[Dataset, Path], None]:
     """Find who writes a file, before any work is done for it."""
-    if out.suffix not in WRITERS:
+    if out.suffix.lower() not in WRITERS:
         raise DataError(f"{out} has the ending '{out.suffix}'; wanted {', '.join(WRITERS)}.")
     if out.exists():
         raise DataError(f"{out} exists already. Delete it first, or choose another name.")
-    return WRITERS[out.suffix]
+    return WRITERS[out.suffix.lower()]
 
 
 def wrote(dataset: Dataset, out: Path, json: bool) -> int:

@@ -24,7 +24,7 @@ from countmorl.cli.parse import first_sentence, parse, run_command
 from countmorl.data.sources import load, locate
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, did_you_mean
-from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.runs.options import DataOptions, Done, RunOptions
 from countmorl.tabular.certificate import Assumptions
 from countmorl.tabular.train import Tabular, train_tabular
 
@@ -226,6 +226,7 @@ def tabular(
     data: Data,
     config: Annotated[Tabular, Flat],
     assume: Annotated[Assumptions, Flat],
+    done: Done | None = None,
     out: Path | None = None,
     json: bool = False,
 ) -> int:
@@ -233,10 +234,20 @@ def tabular(
 
     Args:
         data: A path to an HDF5 or NPZ file with one column of states and one of actions.
+        done: What `done` means where the log does not tell: terminated, the task itself ended
+            there; or ended, the episode ended there for whatever reason.
         out: Folder of the run; by default runs/tabular-DATA.
         json: Print a JSON summary.
     """
-    run = train_tabular(load(data), config=config, assume=assume, out=out, source=locate(data))
+    options = DataOptions(done=done)
+    run = train_tabular(
+        load(data, options=options),
+        config=config,
+        assume=assume,
+        out=out,
+        source=locate(data),
+        options=options,
+    )
     (record,) = run.records()
     if json:
         (line,) = run.lines(run.metrics_path.name)

@@ -103,29 +103,38 @@ class CountQuery:
                 f"{self.space.size} numbers, one of each per pair; got shapes {list(obs.shape)} "
                 f"and {list(np.shape(action))}."
             )
-        pairs = jnp.asarray(obs), jnp.asarray(vectors)
-        members = np.asarray(_count((self.ensemble, self.counter), *pairs))
-        estimate = CountEstimate.of(jnp.asarray(members))
+        # Nothing is converted or added up outside of the one program: each little operation would
+        # be compiled by itself.
+        parts = self.ensemble, self.counter
+        members, estimates, penalties = _count(parts, obs, vectors, self.alpha, self.beta)
         kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
-        values: dict[Kind, np.ndarray] = {
-            kind: np.asarray(estimate.count(kind, self.alpha)) for kind in kinds
-        }
-        penalty = np.asarray(count_penalty(jnp.asarray(values[self.estimate]), self.beta))
-        return Counts(members=members, estimates=values, penalty=penalty)
+        return Counts(
+            members=np.asarray(members),
+            estimates={kind: np.asarray(estimates[kind]) for kind in kinds},
+            penalty=np.asarray(penalties[self.estimate]),
+        )
 
 
 @eqx.filter_jit
 def _count(
     parts: tuple[Ensemble, AbstractCounter],
-    obs: Float[Array, "pairs obs"],
-    action: Float[Array, "pairs action"],
-) -> Int[Array, "members pairs"]:
+    obs: Float[Array | np.ndarray, "pairs obs"],
+    action: Float[Array | np.ndarray, "pairs action"],
+    alpha: float,
+    beta: float,
+) -> tuple[Int[Array, "members pairs"], dict[Kind, Array], dict[Kind, Array]]:
+    """Every member's counts; by kind of estimate, the counts that are believed and the penalty."""
     ensemble, counter = parts
 
     def one(x: Array, _: Array) -> Array:
         return counter.counts(x, ensemble.trunks(x))
 
-    return trees.in_blocks(one, ensemble.standardize(obs, action), axis=1)
+    pairs = jnp.asarray(obs), jnp.asarray(action)
+    members = trees.in_blocks(one, ensemble.standardize(*pairs), axis=1)
+    estimate = CountEstimate.of(members)
+    kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
+    counts: dict[Kind, Array] = {kind: estimate.count(kind, alpha) for kind in kinds}
+    return members, counts, {kind: count_penalty(counts[kind], beta) for kind in kinds}
 
 
 def save_counter(run: Run, counter: AbstractCounter, use: CountUse) -> None:

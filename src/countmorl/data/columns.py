@@ -7,14 +7,18 @@ import numpy as np
 from countmorl.errors import DataError
 
 
-def as_numbers(key: str, values: np.ndarray) -> np.ndarray:
-    """Real numbers, in single precision."""
-    if values.dtype.kind not in "fiub":
+def real_numbers(key: str, dtype: np.dtype) -> None:
+    """Raise where an array holds anything but real numbers."""
+    if dtype.kind not in "fiub":
         raise DataError(
-            f"`{key}` holds values of type {values.dtype}, wanted real numbers. "
+            f"`{key}` holds values of type {dtype}, wanted real numbers. "
             "Convert text, objects and complex numbers before loading."
         )
-    # A number too large for float32 becomes infinite here and is reported as such.
+
+
+def as_numbers(key: str, values: np.ndarray) -> np.ndarray:
+    """A few real numbers in single precision; whole columns go through `precision.narrowed`."""
+    real_numbers(key, values.dtype)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(values, np.float32)
 

@@ -46,11 +46,17 @@ class Dataset:
     task: Task | None = None
     schema: Schema | None = None
     """What the columns mean, where the log came from a table."""
+    unused: tuple[str, ...] = ()
+    """What the source holds and nothing here uses: arrays of other names, groups."""
+    notes: tuple[str, ...] = ()
+    """How the log was understood, and why, in sentences."""
 
     @classmethod
     def of(cls, raw: Fields) -> Dataset:
         """Check raw fields and make a dataset of them; a `DataError` says what is wrong."""
+        raw.check_kept()
         raw.check_finite()
+        space = raw.action_space()
         next_obs, known = raw.next_or_shifted()
         return cls(
             obs=raw.obs,
@@ -61,10 +67,12 @@ class Dataset:
             truncated=raw.truncated,
             next_known=known,
             episode_ends=raw.episode_ends,
-            space=raw.action_space(),
+            space=space,
             name=raw.name,
             task=raw.task,
             schema=raw.schema,
+            unused=raw.unused,
+            notes=(f"actions: {raw.describe_actions(space)}", *raw.notes),
         )
 
     def __len__(self) -> int:
@@ -90,6 +98,11 @@ class Dataset:
     def discrete(self) -> bool:
         """Whether actions are numbers 0 to `action_dim` - 1."""
         return self.space.discrete
+
+    @property
+    def learnable(self) -> np.ndarray:
+        """Rows that teach a reward and an end: an end needs no next observation to do so."""
+        return self.next_known | self.terminated
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -188,7 +201,7 @@ class Dataset:
     def _good_for(self, rows: RowKind) -> np.ndarray:
         return {
             "all": np.ones_like(self.next_known),
-            "critic": self.next_known | self.terminated,
+            "critic": self.learnable,
             "model": self.next_known,
         }[rows]
 
@@ -248,6 +261,8 @@ class Dataset:
                 "high": self.space.high.tolist(),
             },
             "reward_range": _ranges(self.reward[:, None]),
+            "notes": list(self.notes),
+            "unused": list(self.unused),
             "hash": self.hash,
         }
 

@@ -5,34 +5,21 @@ Readers make `Fields`, `Dataset.of` refuses what cannot be trained on, `check` l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from countmorl.data.actions import action_bound, action_count, one_hot_actions
-from countmorl.data.columns import as_columns, as_flag, as_flat, as_numbers
+from countmorl.data.actions import action_bound, one_hot_actions, stretched, understand
+from countmorl.data.aliases import KEYS, renamed, task_named
+from countmorl.data.columns import as_columns, as_flag, as_flat
+from countmorl.data.ends import find_ends
+from countmorl.data.precision import Loss, narrowed
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
+from countmorl.runs.options import DataOptions
 from countmorl.schema import Schema, schema_of
 from countmorl.spaces import SLACK, ActionSpace
 
-ALIASES = {
-    "obs": ("obs", "observations", "observation", "states"),
-    "action": ("action", "actions"),
-    "reward": ("reward", "rewards"),
-    "next_obs": ("next_obs", "next_observations", "next_observation", "next_states"),
-    "terminated": ("terminated", "terminals", "terminations", "dones"),
-    "truncated": ("truncated", "timeouts", "truncations"),
-    "next_known": ("next_known",),
-    "episode_ends": ("episode_ends",),
-    "action_low": ("action_low",),
-    "action_high": ("action_high",),
-    "action_count": ("action_count",),
-    "schema": ("schema",),
-}
-"""Our names and the names that files give to the same thing, in order of preference."""
-
-REQUIRED = ("obs", "action", "reward")
 BLOCK = 100_000
 
 
@@ -55,6 +42,18 @@ class Fields:
     name: str = "arrays"
     task: Task | None = None
     schema: Schema | None = None
+    action_note: str = ""
+    """How actions were understood, and why."""
+    action_doubt: str = ""
+    """What else they could be, where type and values do not tell."""
+    unused: tuple[str, ...] = ()
+    """What the source holds beside these arrays."""
+    notes: tuple[str, ...] = ()
+    """What else was understood from the source."""
+    lost: tuple[Loss, ...] = ()
+    """What the cast to 32 bits has lost."""
+    returning: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    """Rows at which an episode's id comes back after other ids."""
 
     @classmethod
     def of(
@@ -63,48 +62,94 @@ class Fields:
         *,
         name: str,
         task: Task | None = None,
+        options: DataOptions | None = None,
+        unused: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+        lost: tuple[Loss, ...] = (),
     ) -> Fields:
-        """Check names, types and shapes; give missing flags their meaning."""
-        arrays = _rename(found, name)
-        count = action_count(arrays)
-        if count is not None:
-            arrays["action"] = one_hot_actions(arrays["action"], count)
+        """Check names, types and shapes; give missing flags their meaning.
+
+        `unused` names what the source holds beside `found`, `lost` what a reader's own cast lost.
+        """
+        options = options or DataOptions()
+        arrays = renamed(found, name, unused)
+        understood = understand(arrays, options.actions)
+        if understood.count is not None:
+            arrays["action"] = one_hot_actions(arrays["action"], understood.count)
             arrays |= {"action_low": np.array(-1.0), "action_high": np.array(1.0)}
-        obs, action = (as_columns(key, as_numbers(key, arrays[key])) for key in ("obs", "action"))
+        numbers, lost = _numbers(arrays, lost)
+        obs, action, next_obs = numbers["obs"], numbers["action"], numbers.get("next_obs")
         rows = len(obs)
         if rows == 0:
             raise DataError(f"'{name}' has no rows. A dataset needs at least one transition.")
-        reward = as_numbers("reward", as_flat("reward", arrays["reward"]))
-        next_obs = arrays.get("next_obs")
-        if next_obs is not None:
-            next_obs = as_columns("next_obs", as_numbers("next_obs", next_obs))
-        none = np.zeros(rows, bool)
-        flags = {
-            key: as_flag(key, arrays[key]) if key in arrays else none
-            for key in ("terminated", "truncated")
-        }
         known = as_flag("next_known", arrays["next_known"]) if "next_known" in arrays else None
-        _same_rows(rows, action=action, reward=reward, next_obs=next_obs, next_known=known, **flags)
+        _same_rows(rows, **numbers, next_known=known)
         if next_obs is not None and next_obs.shape != obs.shape:
             raise DataError(
                 f"`next_obs` has {next_obs.shape[1]} columns but `obs` has {obs.shape[1]}. "
                 "Both hold the same quantities, one step apart."
             )
+        ends = find_ends(arrays, rows, breaks(obs, next_obs), options.done, name)
         return cls(
             obs=obs,
             action=action,
-            reward=reward,
+            reward=numbers["reward"],
             next_obs=next_obs,
             next_known=known,
-            episode_ends=_ends(arrays.get("episode_ends"), breaks(obs, next_obs), **flags),
+            terminated=ends.terminated,
+            truncated=ends.truncated,
+            episode_ends=ends.rows,
             action_low=action_bound(arrays.get("action_low"), action),
             action_high=action_bound(arrays.get("action_high"), action),
-            discrete=count is not None,
+            discrete=understood.count is not None,
             name=name,
-            task=task,
+            task=task or task_named(found),
             schema=_schema(arrays.get("schema"), obs, action),
-            **flags,
+            action_note=understood.note,
+            action_doubt=understood.doubt,
+            unused=tuple(unused),
+            notes=(*notes, *ends.notes),
+            lost=lost,
+            returning=ends.returning,
         )
+
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """Names of an observation's numbers; their places where the log gave none."""
+        if self.schema:
+            return self.schema.obs_names
+        return tuple(str(i) for i in range(self.obs.shape[1]))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Names of an action's numbers, or of the discrete actions; places where there are none."""
+        if self.schema:
+            return self.schema.action_numbers
+        return tuple(str(i) for i in range(self.action.shape[1]))
+
+    def column_names(self, key: str, columns: tuple[int, ...]) -> str:
+        """Say which columns of an array are meant, by name where they have one."""
+        if key == "reward":
+            return "its one column"
+        names = self.action_names if key == "action" else self.obs_names
+        shown = [names[column] for column in columns[:8]]
+        return ", ".join(shown) + (", ..." if len(columns) > len(shown) else "")
+
+    def check_kept(self) -> None:
+        """Raise where numbers of 64 bits do not survive in 32."""
+        for loss in self.lost:
+            named = self.column_names(loss.key, loss.columns)
+            if loss.kind == "too-large":
+                raise DataError(
+                    f"`{loss.key}` of '{self.name}' holds numbers too large for single precision "
+                    f"(beyond 3.4e38) in {len(loss.rows):,} rows, first in row {loss.rows[0]:,} "
+                    f"(columns: {named}). Is it a code for a missing value? Else use another unit."
+                )
+            raise DataError(
+                f"`{loss.key}` of '{self.name}' holds numbers whose variation single precision "
+                f"loses (columns: {named}). Subtract a start (a first time, a smallest id) or use "
+                "differences; drop the column if it is an identifier."
+            )
 
     def check_finite(self) -> None:
         """Raise where a number is NaN or infinite, naming rows."""
@@ -133,6 +178,16 @@ class Fields:
         shifted[self.episode_ends] = self.obs[self.episode_ends]
         return shifted, known
 
+    @property
+    def bounded(self) -> bool:
+        """Whether the log gives the bounds of its actions."""
+        return self.action_low is not None and self.action_high is not None
+
+    @property
+    def within_one(self) -> bool:
+        """Whether every action lies between -1 and 1."""
+        return bool(np.abs([self.action.min(), self.action.max()]).max() <= 1 + SLACK)
+
     def action_space(self) -> ActionSpace:
         """Bounds as given; else [-1, 1] if all actions fit, else the range of each column."""
         low, high = self.action_low, self.action_high
@@ -140,11 +195,37 @@ class Fields:
             space = ActionSpace(low=low, high=high, discrete=self.discrete)
             self._check_bounds(space)
             return space
-        if np.abs([self.action.min(), self.action.max()]).max() <= 1 + SLACK:
+        if self.within_one:
             ones = np.ones(self.action.shape[1], np.float32)
             return ActionSpace(low=-ones, high=ones)
+        self._check_stretch()
         low, high = self.action.min(axis=0), self.action.max(axis=0)
         return ActionSpace(low=low, high=np.where(high > low, high, low + 1).astype(np.float32))
+
+    def describe_actions(self, space: ActionSpace) -> str:
+        """How actions were understood and why, and where their bounds come from."""
+        if self.discrete:
+            return self.action_note
+        if self.bounded:
+            said = "bounds as given"
+        elif self.within_one:
+            said = "all within -1 and 1, which are taken as the bounds"
+        else:
+            said = "bounds from the data"
+        slack = space.slack
+        on = (self.action <= space.low + slack) | (self.action >= space.high - slack)
+        return f"{self.action_note}; {said}; {on.any(axis=1).mean():.1%} of the rows lie on one"
+
+    def _check_stretch(self) -> None:
+        rows, columns = stretched(self.action)
+        if len(rows):
+            row, named = rows[0], self.column_names("action", tuple(columns.tolist()))
+            raise DataError(
+                f"{len(rows):,} rows of '{self.name}' hold actions far beyond all others, first "
+                f"row {row:,}: {self.action[row].tolist()} (columns: {named}). Bounds taken from "
+                "them would make all other actions look alike. Give the bounds (`action_low`, "
+                "`action_high`), or repair the rows; `countmorl data check` lists them."
+            )
 
     def _check_bounds(self, space: ActionSpace) -> None:
         low, high = space.low.tolist(), space.high.tolist()
@@ -172,16 +253,6 @@ def _schema(stored: np.ndarray | None, obs: np.ndarray, action: np.ndarray) -> S
     return schema
 
 
-def dims_of(found: dict[str, np.ndarray]) -> tuple[int, int]:
-    """Sizes of an observation and of an action, 0 where a file has none."""
-
-    def size(key: str) -> int:
-        arrays = [found[name] for name in ALIASES[key] if name in found]
-        return arrays[0].shape[-1] if arrays and arrays[0].ndim == 2 else 0
-
-    return size("obs"), size("action")
-
-
 def not_finite(values: np.ndarray | None) -> np.ndarray:
     """Rows that hold a NaN or an infinity."""
     # The least and the greatest number show any NaN or infinity: two fast passes, no memory.
@@ -190,22 +261,24 @@ def not_finite(values: np.ndarray | None) -> np.ndarray:
     return np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
 
 
-def _rename(found: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
-    arrays = {}
-    for ours, theirs in ALIASES.items():
-        present = [key for key in theirs if key in found]
-        if len(present) > 1:
-            raise DataError(f"'{name}' holds both '{present[0]}' and '{present[1]}'; give one.")
-        if present:
-            arrays[ours] = np.asarray(found[present[0]])
-    missing = [key for key in REQUIRED if key not in arrays]
-    if missing:
-        wanted = ", ".join(ALIASES[key][1] for key in (*REQUIRED, "terminated"))
-        raise DataError(
-            f"'{name}' has no {' and no '.join(f'`{key}`' for key in missing)}. Wanted arrays "
-            f"named {wanted}; got {', '.join(sorted(found)) or 'none'}."
-        )
-    return arrays
+def _numbers(
+    arrays: dict[str, np.ndarray], lost: tuple[Loss, ...]
+) -> tuple[dict[str, np.ndarray], tuple[Loss, ...]]:
+    """Every array of numbers in single precision, and what that and the reader's cast lost."""
+    numbers, losses = {}, [loss.named(KEYS[loss.key]) for loss in lost if loss.key in KEYS]
+    for key in ("obs", "action", "reward", "next_obs"):
+        if key in arrays:
+            values, more = narrowed(key, arrays[key])
+            shape = as_flat if key == "reward" else as_columns
+            numbers[key] = shape(key, values)
+            losses += more
+    flat = {loss.columns for loss in losses if (loss.key, loss.kind) == ("obs", "precision")}
+    return numbers, tuple(
+        loss  # What is lost of an observation is lost of the next one too: it is said once.
+        for loss in losses
+        if loss.key in numbers
+        and (loss.key, loss.kind, loss.columns in flat) != ("next_obs", "precision", True)
+    )
 
 
 def _same_rows(rows: int, **arrays: np.ndarray | None) -> None:
@@ -227,18 +300,3 @@ def breaks(obs: np.ndarray, next_obs: np.ndarray | None) -> np.ndarray:
             # Few numbers differ in a log, so their positions are found faster than a row-wise any.
             broken[start + np.flatnonzero(differs) // obs.shape[1]] = True
     return broken
-
-
-def _ends(
-    given: np.ndarray | None, broken: np.ndarray, terminated: np.ndarray, truncated: np.ndarray
-) -> np.ndarray:
-    """An episode ends at a flag, where the caller says so, or where the log does not go on."""
-    flagged = terminated | truncated | broken
-    if given is not None:
-        inside = given.dtype.kind in "iu" and given.ndim == 1 and len(given)
-        if not inside or given.min() < 0 or given.max() >= len(flagged):
-            raise DataError("`episode_ends` must be row numbers of this dataset.")
-        flagged[given] = True
-    ends = np.flatnonzero(flagged)
-    last = len(flagged) - 1
-    return ends if len(ends) and ends[-1] == last else np.append(ends, last)

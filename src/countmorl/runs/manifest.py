@@ -68,6 +68,7 @@ class Manifest:
         data = values.get("data")
         if isinstance(data, dict):
             data.setdefault("schema", None)  # Runs from before there were schemas have none.
+        _add_later_options(values)
         try:
             return from_json(cls, values)
         except ConfigError as error:
@@ -87,6 +88,15 @@ class Manifest:
     def flat_config(self) -> dict[str, Any]:
         """Every setting of the algorithm by its dotted name."""
         return _flat(self.config)
+
+
+def _add_later_options(values: dict[str, Any]) -> None:
+    """Say of a run that began before these options existed what it did: nothing was said."""
+    data = values.get("data")
+    options = data.get("options") if isinstance(data, dict) else None
+    if isinstance(options, dict):
+        for name in ("done", "actions"):
+            options.setdefault(name, None)
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:

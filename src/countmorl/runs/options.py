@@ -9,6 +9,10 @@ from countmorl.loggers import LoggerName
 
 Mode = Literal["true", "d4rl-exact"]
 """Which rows of a D4RL file are taken."""
+Done = Literal["terminated", "ended"]
+"""What a `done` flag means where nothing beside it tells."""
+ActionKind = Literal["discrete", "continuous"]
+"""How actions are understood where the log's own type and values would not tell."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,12 @@ class DataOptions:
     mode: Mode = "true"
     """true: every row, with its true next observation. d4rl-exact: the rows of D4RL's own old
     loader, to reproduce old numbers."""
+    done: Done | None = None
+    """What `done` means where the log does not tell: terminated, the task itself ended there; or
+    ended, the episode ended there for whatever reason, such as a time limit."""
+    actions: ActionKind | None = None
+    """How actions are understood: discrete, numbers of choices from 0 on; or continuous, quantities
+    within bounds. Default: by their type and values, as `countmorl data info` tells."""
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -14,6 +14,7 @@ from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.runs.folder import METRICS, Run
 from countmorl.runs.manifest import DataOrigin, Manifest
+from countmorl.runs.options import DataOptions
 from countmorl.runtime.tabular import TabularPolicy
 from countmorl.tabular.certificate import Assumptions, certificate, pair_errors
 from countmorl.tabular.conservative import count_penalty, lowered
@@ -73,14 +74,24 @@ def train_tabular(
     assume: Assumptions | None = None,
     out: str | Path | None = None,
     source: str | None = None,
+    options: DataOptions | None = None,
 ) -> Run:
-    """Plan on a log of a finite world; return the run, whose metrics hold value and certificate."""
+    """Plan on a log of a finite world; return the run, whose metrics hold value and certificate.
+
+    `source` and `options` say where the log came from and how it was read.
+    """
     settings = TabularSettings(plan=config or Tabular(), assume=assume or Assumptions())
     policy, results = _solved(dataset, settings)
     manifest = Manifest(
         algorithm=NAME,
         config=to_json(settings),
-        data=DataOrigin(source=source, name=dataset.name, hash=dataset.hash, schema=dataset.schema),
+        data=DataOrigin(
+            source=source,
+            name=dataset.name,
+            hash=dataset.hash,
+            schema=dataset.schema,
+            options=options or DataOptions(),
+        ),
     )
     run = Run.create(out or Path("runs") / f"{NAME}-{dataset.name}", manifest)
     return _finish(run, policy, results)

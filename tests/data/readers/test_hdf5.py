@@ -13,6 +13,7 @@ from countmorl.data.readers.hdf5 import exact_rows, limit_reached, read_hdf5, wr
 from countmorl.data.sources import load
 from countmorl.envs.tasks import TASKS, Task
 from countmorl.errors import DataError
+from countmorl.runs.options import DataOptions
 
 # Three episodes, written by hand: a fall in row 1, a time limit in row 3, an unfinished end.
 OBS = [[0, 0], [1, 0], [5, 5], [6, 5], [8, 8], [9, 8]]
@@ -28,6 +29,9 @@ V0 = {
 }
 V2 = V0 | {"next_observations": np.array(NEXT, np.float32)}
 SHORT = Task(name="short", env_id="Short-v0", horizon=2)
+
+
+EXACT = DataOptions(mode="d4rl-exact")
 
 
 def without(arrays, *keys):
@@ -126,7 +130,7 @@ def test_a_fall_at_the_limit_is_a_fall():
 
 class TestExact:
     def test_rows_by_hand(self, save, tmp_path):
-        dataset = read(save(tmp_path / "log.hdf5", V2), mode="d4rl-exact")
+        dataset = read(save(tmp_path / "log.hdf5", V2), options=EXACT)
         # Row 3 is a timeout and dropped, row 5 is the last and lost; stored next observations are
         # not used, so the fall in row 1 jumps to the next episode's start.
         assert dataset.obs.tolist() == [[0, 0], [1, 0], [5, 5], [8, 8]]
@@ -136,24 +140,24 @@ class TestExact:
         np.testing.assert_array_equal(dataset.action[:, 0], np.float32([0.1, 0.2, 0.3, 0.5]))
 
     def test_stored_next_observations_change_nothing(self, save, tmp_path):
-        v2 = read(save(tmp_path / "a.hdf5", V2), mode="d4rl-exact")
-        v0 = read(save(tmp_path / "b.hdf5", V0), mode="d4rl-exact")
+        v2 = read(save(tmp_path / "a.hdf5", V2), options=EXACT)
+        v0 = read(save(tmp_path / "b.hdf5", V0), options=EXACT)
         assert v2.hash == v0.hash
 
     def test_without_timeouts_by_hand(self, save, tmp_path):
         path = save(tmp_path / "log.hdf5", without(V0, "timeouts"))
-        dataset = read(path, task=Task(name="t", env_id="T-v0", horizon=3), mode="d4rl-exact")
+        dataset = read(path, task=Task(name="t", env_id="T-v0", horizon=3), options=EXACT)
         # The old counter: 0, 1 (fall, so it goes on at 1), 1, 2 (limit: dropped), 0, last is lost.
         assert dataset.reward.tolist() == [1, 2, 3, 5]
 
     def test_episodes_end_where_they_did_or_before_a_dropped_row(self, save, tmp_path):
-        dataset = read(save(tmp_path / "log.hdf5", V2), mode="d4rl-exact")
+        dataset = read(save(tmp_path / "log.hdf5", V2), options=EXACT)
         assert dataset.episode_ends.tolist() == [1, 2, 3]
 
     def test_needs_timeouts_or_a_horizon(self, save, tmp_path):
         path = save(tmp_path / "log.hdf5", without(V0, "timeouts"))
         with pytest.raises(DataError, match=r"needs `timeouts`.*horizon"):
-            read_hdf5(path, mode="d4rl-exact")
+            read_hdf5(path, options=EXACT)
 
     @given(flags=st.lists(st.sampled_from(["go", "go", "fall", "cut", "both"]), min_size=2))
     def test_equals_the_old_loop_with_timeouts(self, flags):
@@ -230,7 +234,7 @@ class TestOddFiles:
     def test_exact_mode_takes_flags_of_shape_n_1(self, save, tmp_path):
         odd = {k: v[:, None] if v.ndim == 1 else v for k, v in V2.items()}
         path = save(tmp_path / "odd.hdf5", odd)
-        assert read(path, mode="d4rl-exact").reward.tolist() == [1, 2, 3, 5]
+        assert read(path, options=EXACT).reward.tolist() == [1, 2, 3, 5]
 
     def test_float64_and_integer_flags(self, save, tmp_path):
         odd = {k: v.astype(np.uint8 if v.dtype == bool else np.float64) for k, v in V2.items()}
@@ -238,13 +242,41 @@ class TestOddFiles:
         assert dataset.obs.dtype == np.float32
         assert dataset.hash == read(save(tmp_path / "plain.hdf5", V2)).hash
 
-    def test_other_groups_and_scalars_are_passed_over(self, save, tmp_path):
+    def test_other_groups_and_arrays_are_passed_over_and_named(self, save, tmp_path):
         path = save(tmp_path / "log.hdf5", V2)
         with h5py.File(path, "a") as file:
             file["infos/qpos"] = np.zeros((6, 3))
             file["metadata/algorithm"] = "SAC"
             file["metadata/iteration"] = 7
+            file["camera"] = np.zeros(6)
         assert read(path).hash == read(save(tmp_path / "plain.hdf5", V2)).hash
+        assert read(path).unused == ("camera", "infos/", "metadata/")
+
+    def test_what_is_there_is_named_where_something_is_missing(self, save, tmp_path):
+        path = save(tmp_path / "log.hdf5", without(V2, "rewards"))
+        with h5py.File(path, "a") as file:
+            file["data/demo_0"] = np.zeros(6)
+        with pytest.raises(DataError, match=r"no `reward`.*got actions, .*, data/"):
+            read_hdf5(path)
+
+    def test_a_link_that_is_not_used_is_only_named(self, save, tmp_path):
+        path = save(tmp_path / "log.hdf5", V2)
+        with h5py.File(path, "a") as file:
+            file["camera"] = h5py.ExternalLink("/etc/hostname", "/x")
+        assert read(path).unused == ("camera",)
+
+    def test_d3rlpys_flat_files(self, save, tmp_path):
+        flat = without(V0, "timeouts") | {
+            "actions": np.array([0, 3, 1, 0, 2, 0]),
+            "episode_terminals": np.array([0, 1, 0, 1, 0, 1]),
+            "discrete_action": np.array(True),
+            "version": np.array(b"1.0"),
+        }
+        dataset = read(save(tmp_path / "log.h5", flat))
+        assert dataset.unused == ()
+        assert (dataset.discrete, dataset.action_dim) == (True, 4)
+        assert np.flatnonzero(dataset.terminated).tolist() == [1]
+        assert np.flatnonzero(dataset.truncated).tolist() == [3, 5]
 
     def test_a_soft_link_is_refused(self, save, tmp_path):
         path = save(tmp_path / "log.hdf5", without(V2, "rewards"))

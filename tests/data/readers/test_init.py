@@ -20,6 +20,6 @@ def test_every_format_gives_the_same_dataset_back(log, tmp_path, ending):
 def test_a_new_reader_is_a_row(tmp_path, monkeypatch, log):
     from countmorl.data.readers.mapping import read_mapping
 
-    monkeypatch.setitem(READERS, ".mine", lambda path, *, mode: read_mapping(log()))
+    monkeypatch.setitem(READERS, ".mine", lambda path, *, options: read_mapping(log()))
     (tmp_path / "x.mine").touch()
     np.testing.assert_array_equal(load(tmp_path / "x.mine").obs, load(log()).obs)

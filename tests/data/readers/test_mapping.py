@@ -29,3 +29,26 @@ def test_two_names_for_one_thing_are_an_error(log):
     arrays = log()
     with pytest.raises(DataError, match="both 'obs' and 'observations'"):
         read_mapping(arrays | {"obs": arrays["observations"]})
+
+
+def test_a_typing_slip_is_guessed(log):
+    with pytest.raises(DataError, match="Did you mean 'terminated'"):
+        read_mapping(log() | {"terminatd": np.zeros(60)})
+
+
+def test_observations_and_actions_by_name(log):
+    arrays = log()
+    named = arrays | {
+        "observations": {"x": arrays["observations"][:, 0], "arm": arrays["observations"][:, 1:]},
+        "next_observations": {
+            "x": arrays["next_observations"][:, 0],
+            "arm": arrays["next_observations"][:, 1:],
+        },
+    }
+    dataset = load(named)
+    assert dataset.obs_names == ("x", "arm.0", "arm.1")
+    assert dataset.action_names == ("action.0", "action.1")
+    np.testing.assert_array_equal(dataset.next_obs, arrays["next_observations"])
+    del named["next_observations"]["x"]
+    with pytest.raises(DataError, match="other columns"):
+        load(named)

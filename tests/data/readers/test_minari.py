@@ -116,24 +116,42 @@ def test_a_malformed_id_is_refused():
         load("minari:not an id")
 
 
-def test_structured_observations_are_refused(monkeypatch):
-    episode = SimpleNamespace(observations={"camera": np.zeros((3, 2))}, actions=np.zeros((2, 1)))
+def fake(monkeypatch, episodes, space=None):
+    """Let Minari give these episodes."""
 
     class Fake:
+        action_space = space or gymnasium.spaces.Box(-1, 1, (1,))
+
         def iterate_episodes(self):
-            yield episode
+            return iter(episodes)
 
     monkeypatch.setattr(minari, "load_dataset", lambda *args, **kwargs: Fake())
-    with pytest.raises(DataError, match="structured observations"):
+
+
+def test_structured_observations_become_columns_with_names(monkeypatch):
+    episode = SimpleNamespace(
+        observations={"position": np.arange(6.0).reshape(3, 2), "goal": np.ones(3)},
+        actions=np.zeros((2, 1)),
+        rewards=np.zeros(2),
+        terminations=np.array([False, True]),
+        truncations=np.zeros(2, bool),
+        infos={"camera": np.zeros(3)},
+    )
+    fake(monkeypatch, [episode])
+    dataset = load("minari:a/b-v0")
+    assert dataset.obs_names == ("position.0", "position.1", "goal")
+    assert dataset.next_obs.tolist() == [[2, 3, 1], [4, 5, 1]]
+    assert dataset.unused == ("infos",)
+
+
+def test_other_actions_are_refused(monkeypatch):
+    fake(monkeypatch, [], gymnasium.spaces.Text(3))
+    with pytest.raises(DataError, match="has actions Text"):
         load("minari:a/b-v0")
 
 
 def test_without_episodes(monkeypatch):
-    class Fake:
-        def iterate_episodes(self):
-            return iter(())
-
-    monkeypatch.setattr(minari, "load_dataset", lambda *args, **kwargs: Fake())
+    fake(monkeypatch, [])
     with pytest.raises(DataError, match="no episodes"):
         load("minari:a/b-v0")
 

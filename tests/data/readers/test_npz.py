@@ -28,9 +28,18 @@ def test_npz_keeps_what_is_unknown_unknown(log, tmp_path):
     assert again.hash == dataset.hash
 
 
-def test_other_arrays_of_an_npz_file_are_passed_over(log, save, tmp_path):
+def test_other_arrays_of_an_npz_file_are_passed_over_and_named(log, save, tmp_path, capsys):
     path = save(tmp_path / "log.npz", log() | {"camera": np.zeros((60, 2))})
-    assert Dataset.of(read_npz(path)).hash == load(log()).hash
+    assert read_npz(path).unused == ("camera",)
+    assert load(path).hash == load(log()).hash
+    assert capsys.readouterr().err.startswith("'log': not used: camera.")
+
+
+def test_the_task_is_kept(log, tmp_path):
+    dataset = load(log(action=1), task="Pendulum-v1")
+    write_npz(dataset, tmp_path / "log.npz")
+    again = Dataset.of(read_npz(tmp_path / "log.npz"))
+    assert (again.task, again.hash, again.unused) == (dataset.task, dataset.hash, ())
 
 
 def test_the_task_is_known_by_the_name_of_the_file(log, save, tmp_path):

@@ -1,89 +1,98 @@
-"""HDF5 files in D4RL's layout: read (v2, v0 and ours) and write."""
+"""HDF5 files in D4RL's layout: read (v2, v0, d3rlpy's flat one and ours) and write."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
+from countmorl.data.aliases import KEYS, dims_of
 from countmorl.data.dataset import Dataset
-from countmorl.data.fields import ALIASES, Fields, dims_of
+from countmorl.data.ends import CUTS
+from countmorl.data.fields import Fields
+from countmorl.data.precision import Loss
+from countmorl.data.readers.hdf5_files import described, opened, read_array, refuse_unsafe, tree
+from countmorl.data.readers.layouts import read_layout
 from countmorl.envs.tasks import Task, task_of_env, task_of_file
 from countmorl.errors import DataError
 from countmorl.files import atomic
-from countmorl.runs.options import Mode
+from countmorl.runs.options import DataOptions
 
 NEEDED = ("observations", "actions", "rewards", "terminals")
-KEYS = {name for names in ALIASES.values() for name in names}
+D3RLPY = ("discrete_action", "version", "create_mask", "mask_size")
+"""What d3rlpy's flat files (version 1) hold about themselves."""
 
 
 def read_hdf5(
-    path: Path, *, name: str | None = None, task: Task | None = None, mode: Mode = "true"
+    path: Path,
+    *,
+    name: str | None = None,
+    task: Task | None = None,
+    options: DataOptions | None = None,
 ) -> Fields:
-    """Read a file in D4RL's layout.
+    """Read a file in D4RL's layout; files of episodes, d3rlpy's and Minari's, are known too.
 
-    `true`: every row, stored next observations, terminal rows with their true next state,
+    Mode `true`: every row, stored next observations, terminal rows with their true next state,
     timeouts never terminal. `d4rl-exact`: the rows of the old `d4rl.qlearning_dataset`.
     """
-    found, attributes = _read_arrays(path)
-    name = name or path.stem
-    if task is None and "env_id" in attributes:
-        task = task_of_env(str(attributes["env_id"]))
-    if task is None:
-        task = task_of_file(path.stem, dims_of(found))
-    if mode == "d4rl-exact":
+    options, name = options or DataOptions(), name or path.stem
+    with opened(path) as file:
+        if task is None and "env_id" in file.attrs:
+            task = task_of_env(str(file.attrs["env_id"]))
+        episodes = read_layout(path, file, name=name, task=task, options=options)
+        if episodes is not None:
+            return episodes
+        found, lost, unused = file_arrays(path, file)
+    task = task or task_of_file(path.stem, dims_of(found))
+    if options.mode == "d4rl-exact":
         found = exact_rows(found, task.horizon if task else None)
-    elif "timeouts" not in found and "terminals" in found and task and task.horizon:
+    elif task and task.horizon and "terminals" in found and not _cut(found):
         found["timeouts"] = limit_reached(_flags(found, "terminals"), task.horizon)
-    return Fields.of(found, name=name, task=task)
+    return Fields.of(found, name=name, task=task, options=options, unused=unused, lost=lost)
 
 
-def _read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    try:
-        with h5py.File(path, "r") as file:
-            # Only plain data of this very file: a link could name any file of this machine.
-            names = [str(key) for key in file if key in KEYS]
-            links = [file.get(name, getlink=True) for name in names]
-            if not all(type(link) is h5py.HardLink for link in links):
-                raise DataError(f"{path} links to other files, which is not allowed in a dataset.")
-            items = {name: file[name] for name in names}
-            datasets = {k: item for k, item in items.items() if isinstance(item, h5py.Dataset)}
-            _refuse_unsafe(path, datasets)
-            return {k: _read(d) for k, d in datasets.items()}, dict(file.attrs)
-    except FileNotFoundError as error:
-        raise DataError(
-            f"There is no file {path}. Check the path; `countmorl data list` shows what has a name."
-        ) from error
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise DataError(
-            f"{path} is not a readable HDF5 file: {error}. If it was downloaded, delete it and "
-            "download it again."
-        ) from error
+def _cut(found: dict[str, Any]) -> bool:
+    """Whether a file tells itself where episodes were cut."""
+    return bool({"truncated", *CUTS} & {KEYS.get(key) for key in found})
 
 
-def _refuse_unsafe(path: Path, datasets: dict[str, h5py.Dataset]) -> None:
+def hdf5_arrays(
+    path: Path, wanted: Container[str] = KEYS
+) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
+    """The arrays of a file that are wanted, and the names of all others."""
+    with opened(path) as file:
+        found, _, unused = file_arrays(path, file, wanted)
+    return found, unused
+
+
+def file_arrays(
+    path: Path, file: h5py.File, wanted: Container[str] = KEYS
+) -> tuple[dict[str, np.ndarray], tuple[Loss, ...], tuple[str, ...]]:
+    """The arrays that are wanted, what the cast lost of them, and what else there is."""
+    names = [str(key) for key in file]
+    own = D3RLPY if "discrete_action" in names else ()
+    items = tree(path, file, [key for key in names if key in wanted or key == "discrete_action"])
+    datasets = {key: item for key, item in items.items() if not isinstance(item, dict)}
+    refuse_unsafe(path, datasets)
+    found, lost = {}, []
     for key, dataset in datasets.items():
-        if dataset.shape is None:
-            raise DataError(f"`{key}` of {path} is empty.")
-        if dataset.external or dataset.is_virtual:
-            raise DataError(f"`{key}` of {path} is stored in another file, which is not allowed.")
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    size = sum((dataset.size or 0) * 4 for dataset in datasets.values())
-    if size > memory:
-        raise DataError(
-            f"{path} holds {size / 1e9:,.0f} GB of numbers, more than the {memory / 1e9:,.0f} GB "
-            "of memory here. Is it damaged? Else cut it into parts."
-        )
+        found[key], losses = read_array(key, dataset)
+        lost += losses
+    found |= _d3rlpy_count(found)
+    unused = [key for key in names if key not in found and key not in own]
+    return found, tuple(lost), described(file, unused)
 
 
-def _read(dataset: h5py.Dataset) -> np.ndarray:
-    """Read once, straight into the type we keep, so no second copy of the file is ever held."""
-    if dataset.dtype.kind == "f" and dataset.dtype != np.float32:
-        return np.asarray(dataset.astype(np.float32)[()])
-    return np.asarray(dataset[()])
+def _d3rlpy_count(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """d3rlpy says whether actions are discrete, and counts them by the highest."""
+    discrete = found.pop("discrete_action", None)
+    actions = found.get("actions")
+    if discrete is None or not np.all(discrete) or actions is None or not actions.size:
+        return {}
+    return {"action_count": np.array(max(2, int(actions.max()) + 1))}
 
 
 def _flags(found: dict[str, np.ndarray], key: str) -> np.ndarray:
@@ -151,7 +160,7 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
         "next_observations": found["observations"][1:][keep],
         "terminals": terminals[:-1][keep],
         "episode_ends": np.append(np.flatnonzero(ends), keep.sum() - 1),
-        **{key: value for key, value in found.items() if key.startswith(("action_", "schema"))},
+        **{key: found[key] for key in found if key.startswith(("action_", "schema"))},
     }
 
 

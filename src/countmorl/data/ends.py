@@ -1,0 +1,131 @@
+"""Where the episodes of a log end, and whether the task ended there or only the record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from countmorl.data.columns import as_flag, as_flat
+from countmorl.errors import DataError
+from countmorl.runs.options import Done
+
+CUTS = ("ended", "started", "episode", "episode_ends", "done")
+"""Arrays, beside the two flags, that tell where episodes end."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ends:
+    """The two flags of every row, the last row of every episode, and how that was understood."""
+
+    terminated: np.ndarray
+    truncated: np.ndarray
+    rows: np.ndarray
+    returning: np.ndarray
+    """Rows at which an episode's id comes back after other ids."""
+    notes: tuple[str, ...] = ()
+
+
+def find_ends(
+    arrays: dict[str, np.ndarray],
+    rows: int,
+    broken: np.ndarray,
+    done: Done | None,
+    name: str,
+) -> Ends:
+    """Bring every way to mark an end to the two flags.
+
+    `ended`, the rows before `started`, and changes of `episode` end an episode without saying why:
+    such a row is truncated, unless it is marked as terminated.
+    """
+    none = np.zeros(rows, bool)
+    flags = {
+        key: as_flag(key, arrays[key]) if key in arrays else none
+        for key in ("terminated", "truncated", "ended", "started", "done")
+    }
+    for key, flag in flags.items():
+        if len(flag) != rows:
+            raise _wrong_rows(key, len(flag), rows)
+    terminated, ended, notes = _with_done(arrays, flags, done, name)
+    ended = ended | np.append(flags["started"][1:], False)
+    returning = np.empty(0, np.int64)
+    if "episode" in arrays:
+        changes, returning = _changes(arrays["episode"], rows)
+        ended |= changes
+        notes = (*notes, f"episodes end where their id changes ({changes.sum():,} of them)")
+    truncated = flags["truncated"] | (ended & ~terminated)
+    marked = _marked(arrays.get("episode_ends"), terminated | truncated | broken)
+    return Ends(
+        terminated=terminated,
+        truncated=truncated,
+        rows=marked,
+        returning=returning,
+        notes=notes,
+    )
+
+
+def _with_done(
+    arrays: dict[str, np.ndarray], flags: dict[str, np.ndarray], said: Done | None, name: str
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Terminated rows, rows that end an episode, and what `done` was taken for."""
+    terminated, ended, done = flags["terminated"], flags["ended"], flags["done"]
+    if "done" not in arrays:
+        if said is not None:
+            raise DataError(
+                f"'{name}' has no `done`, so there is nothing to say of it by `--done {said}`. "
+                "Leave it out."
+            )
+        return terminated, ended, ()
+    if said == "terminated":
+        return terminated | (done & ~flags["truncated"]), ended, ("`done` is an end, as was said",)
+    if said == "ended":
+        return terminated, ended | done, ("`done` ends an episode for any reason, as was said",)
+    if "terminated" in arrays:
+        return terminated, ended | done, ("`done` beside `terminated` ends an episode",)
+    if "truncated" in arrays:
+        note = "`done` beside `truncated`: rows that are done and not truncated are terminated"
+        return done & ~flags["truncated"], ended, (note,)
+    if not done.any():
+        return terminated, ended, ()
+    raise DataError(
+        f"'{name}' marks {done.sum():,} rows as `done`, first row {done.argmax():,}, and nothing "
+        "tells whether the task itself ended there or a time limit was reached. Say which: `--done "
+        'terminated` or `--done ended` (in Python `done="terminated"`); or store `terminated` and '
+        "`truncated`."
+    )
+
+
+def _changes(ids: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mark the last row of each episode by the rows' ids; ids may be of any type, text too."""
+    ids = as_flat("episode", ids)
+    if len(ids) != rows:
+        raise _wrong_rows("episode", len(ids), rows)
+    if ids.dtype.kind == "O":  # Text of any length, as HDF5 files hold it.
+        ids = ids.astype("S") if all(isinstance(each, bytes) for each in ids) else ids.astype("U")
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise DataError(
+            f"Row {np.isnan(ids).argmax():,} has no episode id. Every row belongs to an episode; "
+            "repair or drop such rows."
+        )
+    last = np.append(ids[1:] != ids[:-1], True)
+    starts = np.append(0, np.flatnonzero(last)[:-1] + 1)
+    _, first = np.unique(ids[starts], return_index=True)
+    return last, np.delete(starts, first)
+
+
+def _marked(given: np.ndarray | None, marked: np.ndarray) -> np.ndarray:
+    """An episode ends at a flag, where the caller says so, or where the log does not go on."""
+    if given is not None:
+        inside = given.dtype.kind in "iu" and given.ndim == 1 and len(given)
+        if not inside or given.min() < 0 or given.max() >= len(marked):
+            raise DataError("`episode_ends` must be row numbers of this dataset.")
+        marked[given] = True
+    ends, last = np.flatnonzero(marked), len(marked) - 1
+    return ends if len(ends) and ends[-1] == last else np.append(ends, last)
+
+
+def _wrong_rows(key: str, got: int, rows: int) -> DataError:
+    return DataError(
+        f"`{key}` has {got:,} rows but `obs` has {rows:,}. Every transition needs both; did the "
+        "file drop the last step of an episode?"
+    )
