@@ -65,9 +65,6 @@ class Manifest:
                 f"{path.parent} was written in format {form}, this version reads format {FORMAT}. "
                 f"It was made by countmorl {by}; use that version."
             )
-        data = values.get("data")
-        if isinstance(data, dict):
-            data.setdefault("schema", None)  # Runs from before there were schemas have none.
         _add_later_options(values)
         try:
             return from_json(cls, values)
@@ -93,7 +90,10 @@ class Manifest:
 def _add_later_options(values: dict[str, Any]) -> None:
     """Say of a run that began before these options existed what it did: nothing was said."""
     data = values.get("data")
-    options = data.get("options") if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return
+    data.setdefault("schema", None)
+    options = data.get("options")
     if isinstance(options, dict):
         for name in ("done", "actions"):
             options.setdefault(name, None)
