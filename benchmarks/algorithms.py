@@ -44,6 +44,10 @@ class Given(AbstractBuild):
     def targets(self) -> jax.Array:
         return self._targets
 
+    @property
+    def unit(self) -> float:
+        return 1.0
+
     def counter(self, name: Any, config: Any) -> Any:
         return self.model.pessimism.counter  # type: ignore[attr-defined]
 
@@ -59,7 +63,8 @@ def prepared(algorithm: AbstractAlgorithm, build: Given) -> tuple[Frozen, Policy
     agent = make(jr.key(1))
     if not isinstance(algorithm, AbstractModelBased):
         return Frozen(data, UPDATES, algorithm.batch), PolicyState(agent, None)
-    model = PenalizedModel(build.ensemble, algorithm.pessimism(build), build.model.termination)
+    rest = (build.model.termination, build.model.layout)
+    model = PenalizedModel(build.ensemble, algorithm.pessimism(build), *rest)
     going_on = int(algorithm.continued * BRANCHES)
     sizes = (algorithm.horizon, BRANCHES, algorithm.imagined_rows, going_on)
     plan = Imagination(model, *sizes, algorithm.model_adversary(build))

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 
 from benchmarks.measure import Result, alternate
 from countmorl.agents.sac import SAC, SACConfig
@@ -19,11 +20,13 @@ from countmorl.counting.fit import CodesFit, encode
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit, ModelRows
+from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit, ModelRows, Scales
+from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import CountPenalty
 from countmorl.rollouts import PenalizedModel, rollout
 from countmorl.scaling import Standardizer
+from countmorl.spaces import ActionSpace
 from countmorl.types import Transition
 
 OBS, ACTION, BITS = 17, 6, 32
@@ -92,13 +95,16 @@ def sac_update(norm: bool) -> Result:
     return compare(name, lambda: learn(sac, batch, jr.key(2)), operations, 1.7)
 
 
+def raw() -> Scales:
+    """No scaling, since the rows are standard normal already."""
+    return Scales(Standardizer.identity(OBS + ACTION), Standardizer.identity(OBS + 1))
+
+
 def ensemble_step() -> Result:
     """An epoch of 100 steps of all seven members."""
     config = EnsembleConfig(least_steps=1, holdout=1000)
     x, y = jr.normal(jr.key(0), (25_600, OBS + ACTION)), jr.normal(jr.key(1), (25_600, OBS + 1))
-    ensemble = EnsembleFit(
-        ModelRows(x, y, x[:1000], y[:1000]), Standardizer.identity(OBS + ACTION), config
-    )
+    ensemble = EnsembleFit(ModelRows(x, y, x[:1000], y[:1000]), raw(), config)
     state = ensemble.init(key=jr.key(2))
     operations = 7 * 2 * (3 * len(x) + 1000) * (TRUNK + HEAD)
 
@@ -113,13 +119,15 @@ def counted_model() -> tuple[PenalizedModel, jax.Array]:
     config = EnsembleConfig()
     x, y = jr.normal(jr.key(0), (ROWS, OBS + ACTION)), jnp.zeros((100, OBS + 1))
     rows = ModelRows(x[:100], y, x[:100], y)
-    whole = EnsembleFit(rows, Standardizer.identity(OBS + ACTION), config)
+    whole = EnsembleFit(rows, raw(), config)
     ensemble = whole.result(whole.init(key=jr.key(2)))
     codes = CodesFit(ensemble, rows, CodesConfig(), BITS).init(key=jr.key(3))
     tables = count_rows(ensemble, codes.autoencoders, x)
     counter = CodeCounter(autoencoders=codes.autoencoders, tables=tables)
     rule = KnownTermination(known_rule("never"))
-    return PenalizedModel(ensemble, CountPenalty(counter, 1.0, "UC", 0.5), rule), x
+    ones = np.ones(ACTION, np.float32)
+    layout = Layout.everything(OBS, ActionSpace(low=-ones, high=ones))
+    return PenalizedModel(ensemble, CountPenalty(counter, 1.0, "UC", 0.5), rule, layout), x
 
 
 def count_rows(

@@ -10,6 +10,7 @@ from countmorl.agents.sac import SAC, SACConfig
 from countmorl.algorithms.model_based import AbstractBuild
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import KnownTermination, known_rule
 from countmorl.pessimism import NoPessimism
 from countmorl.rollouts import PenalizedModel
@@ -22,7 +23,14 @@ def small_ensemble(members=2, inputs=3, targets=3, width=16):
     """Random networks side by side; every member is an elite."""
     sizes = (inputs, width, width, width, width, targets)
     nets = jax.vmap(lambda k: GaussianNet.make(sizes, key=k))(jr.split(jr.key(0), members))
-    return Ensemble(nets, Standardizer.identity(inputs), jnp.arange(members), jnp.zeros(members))
+    scales = (Standardizer.identity(inputs), Standardizer.identity(targets))
+    return Ensemble(nets, *scales, jnp.arange(members), jnp.zeros(members))
+
+
+def all_predicted(obs, action):
+    """Every number of the next observation is predicted, actions lie in [-1, 1]."""
+    ones = np.ones(action, np.float32)
+    return Layout.everything(obs, ActionSpace(low=-ones, high=ones))
 
 
 OBS, ACTION = 2, 1
@@ -52,17 +60,20 @@ def steps(rows=6):
 
 
 def ensemble():
-    return Ensemble(members(), Standardizer.identity(3), jnp.array([2, 0]), jnp.zeros(3))
+    scales = (Standardizer.identity(OBS + ACTION), Standardizer.identity(OBS + 1))
+    return Ensemble(members(), *scales, jnp.array([2, 0]), jnp.zeros(3))
 
 
 def model():
-    return PenalizedModel(ensemble(), NoPessimism(), KnownTermination(known_rule("never")))
+    never = KnownTermination(known_rule("never"))
+    return PenalizedModel(ensemble(), NoPessimism(), never, all_predicted(OBS, ACTION))
 
 
 class Given(AbstractBuild):
     """What an algorithm asks for, given instead of fitted."""
 
     pairs = targets = counter = keep_counter = None  # type: ignore[assignment]
+    unit = 1.0  # type: ignore[assignment]
 
     def __init__(self, **parts):
         vars(self).update(parts)

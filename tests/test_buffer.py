@@ -43,10 +43,10 @@ def test_the_latest_rows_are_the_last_steps_of_the_newest_rollouts():
     buffer = buffer.add(batch(0, rows=6), jnp.ones(6, bool))
     alive = jnp.array([True, True, True, True, True, False])  # Two branches of three steps.
     buffer = buffer.add(batch(10, rows=6), alive)
-    latest, open_ = buffer.latest(100, 3, key=jr.key(0))
+    latest, open_, _ = buffer.latest(100, 3, key=jr.key(0))
     assert set(np.asarray(latest.reward).tolist()) == {14.0}
     assert open_.all()
-    latest, _ = buffer.latest(100, 1, key=jr.key(0))
+    latest, *_ = buffer.latest(100, 1, key=jr.key(0))
     assert set(np.asarray(latest.reward).tolist()) == {*range(10, 15)}
 
 
@@ -57,3 +57,14 @@ def test_nothing_is_gone_on_from_where_nothing_lives():
     assert not buffer.latest(5, 2, key=jr.key(0))[1].any()
     ended = batch(20)._replace(terminated=jnp.ones(4, bool))
     assert not buffer.add(ended, jnp.ones(4, bool)).latest(5, 2, key=jr.key(0))[1].any()
+
+
+def test_rows_of_the_log_go_with_the_steps_that_follow_them():
+    buffer = RingBuffer.empty(slots=2, rows=4, obs_dim=1, action_dim=1, sequences=True)
+    buffer = buffer.add(batch(0), jnp.ones(4, bool), jnp.array([9, 9, 9, 9]))
+    alive = jnp.array([True, False, True, True])
+    buffer = buffer.add(batch(10), alive, jnp.array([5, 6, -1, 8]))
+    latest, open_, rows = buffer.latest(100, 1, key=jr.key(0))
+    followed = dict(zip(np.asarray(latest.reward).tolist(), np.asarray(rows).tolist(), strict=True))
+    assert followed == {10.0: 5, 12.0: -1, 13.0: 8}
+    np.testing.assert_array_equal(open_, np.asarray(rows) >= 0)

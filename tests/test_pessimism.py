@@ -45,7 +45,8 @@ class Members(Ensemble):
     """Stands for an ensemble whose predictions are given: three members, two pairs."""
 
     def __init__(self):
-        self.members = self.standardizer = self.elites = self.holdout_error = None  # type: ignore[assignment]
+        self.members = self.standardizer = self.targets = None  # type: ignore[assignment]
+        self.elites = self.holdout_error = None  # type: ignore[assignment]
 
     mean = jnp.array(
         [

@@ -4,16 +4,21 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
+from countmorl import load
 from countmorl.agents.base import AbstractAgent
 from countmorl.buffer import RingBuffer
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import KnownTermination
 from countmorl.pessimism import AbstractPessimism, Lowered
-from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.rollouts import PenalizedModel, Sequences, rollout
 from countmorl.scaling import Standardizer
+from countmorl.schema import Column, Schema, schema_bytes
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, imagine
 from countmorl.types import Transition
+from models import all_predicted
+from small_runs import vector_log
 
 
 class Constant(AbstractPessimism):
@@ -30,9 +35,10 @@ def counting_model(penalty=0.25):
     bias = jnp.array([1.0, 1.0, -40.0, -40.0])
     nets = eqx.tree_at(lambda n: n.biases[-1], nets, jnp.stack([bias, bias]))
     nets = eqx.tree_at(lambda n: n.log_var_min, nets, jnp.full((2, 2), -40.0))
-    ensemble = Ensemble(nets, Standardizer.identity(2), jnp.arange(2), jnp.zeros(2))
+    plain = Standardizer.identity(2)
+    ensemble = Ensemble(nets, plain, plain, jnp.arange(2), jnp.zeros(2))
     ends = KnownTermination(lambda next_obs: next_obs[0] > 2.5)
-    return PenalizedModel(ensemble, Constant(penalty), ends)
+    return PenalizedModel(ensemble, Constant(penalty), ends, all_predicted(1, 1))
 
 
 def act(obs, *, key):
@@ -41,7 +47,7 @@ def act(obs, *, key):
 
 def test_a_branch_ends_at_its_first_terminal_step_which_still_counts():
     start = jnp.array([[0.0], [2.0]])
-    steps, alive, facts = rollout(counting_model(), act, start, 5, key=jr.key(0))
+    steps, alive, facts, _ = rollout(counting_model(), act, start, 5, key=jr.key(0))
     obs = np.asarray(steps.obs[alive, 0]).round(3)
     # From 0: steps at 0, 1, 2 (2 -> 3 ends it). From 2: one step, which ends it.
     assert sorted(obs.tolist()) == [0.0, 1.0, 2.0, 2.0]
@@ -51,7 +57,8 @@ def test_a_branch_ends_at_its_first_terminal_step_which_still_counts():
 
 
 def test_rewards_are_lowered_by_the_penalty():
-    steps, alive, facts = rollout(counting_model(0.25), act, jnp.zeros((4, 1)), 2, key=jr.key(0))
+    start = jnp.zeros((4, 1))
+    steps, alive, facts, _ = rollout(counting_model(0.25), act, start, 2, key=jr.key(0))
     np.testing.assert_allclose(steps.reward[alive], 0.75, atol=1e-5)
     np.testing.assert_allclose(steps.next_obs - steps.obs, 1.0, atol=1e-5)
     np.testing.assert_allclose(facts["penalty"], [0.25, 0.25])
@@ -63,7 +70,7 @@ def test_many_branches_are_rolled_out_in_blocks_of_their_own_noise(monkeypatch):
     noisy = jnp.zeros((2, 2))
     model = eqx.tree_at(lambda m: m.ensemble.members.log_var_min, model, noisy)
     start = jnp.linspace(-9.0, -8.0, 10)[:, None]
-    steps, alive, facts = rollout(model, act, start, 3, key=jr.key(0))
+    steps, alive, facts, _ = rollout(model, act, start, 3, key=jr.key(0))
     obs = np.asarray(steps.obs).reshape(3, 10)
     np.testing.assert_allclose(obs[0], start[:, 0])  # All first steps, then all second ones.
     np.testing.assert_allclose(obs[1], np.asarray(steps.next_obs).reshape(3, 10)[0])
@@ -77,7 +84,7 @@ def test_an_exploding_model_never_reaches_the_buffer():
     model = counting_model()
     bias = jnp.full((2, 4), jnp.inf)
     model = eqx.tree_at(lambda m: m.ensemble.members.biases[-1], model, bias)
-    steps, alive, _ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
+    steps, alive, *_ = rollout(model, act, jnp.zeros((4, 1)), 3, key=jr.key(0))
     assert not alive.any()
     assert jax.tree.all(jax.tree.map(lambda leaf: bool(jnp.isfinite(leaf).all()), steps))
 
@@ -128,3 +135,62 @@ def test_nothing_goes_on_from_an_end():
 def test_nothing_goes_on_far_from_the_data():
     """44 is a tenth of the range above 40: a rollout still begins there, and none further."""
     assert max(max(visited(6, epochs)[0]) for epochs in range(1, 6)) == 45.0
+
+
+def weather_log():
+    """Two episodes of four steps; rain is what the log says, x is the action's."""
+    x, rain = np.zeros(8, np.float32), np.array([1, 2, 3, 4, 10, 20, 30, 40], np.float32)
+    schema = Schema(
+        obs=(Column(name="x"), Column(name="rain")),
+        action=(Column(name="dose"),),
+        exogenous=("rain",),
+    )
+    return load(
+        {
+            "obs": np.stack([x, rain], axis=1),
+            "action": np.linspace(-1, 1, 8)[:, None],
+            "reward": np.arange(8.0),
+            "truncated": np.arange(8) % 4 == 3,
+            "schema": schema_bytes(schema),
+        }
+    )
+
+
+def weather_model(data):
+    """x goes up by 1; rain is not predicted."""
+    net = GaussianNet.make((3, 4, 4, 4, 4, 2), key=jr.key(0))
+    nets = jax.tree.map(lambda leaf: jnp.zeros((1, *leaf.shape)), net)
+    nets = eqx.tree_at(lambda n: n.biases[-1], nets, jnp.array([[1.0, 0.0, -40.0, -40.0]]))
+    nets = eqx.tree_at(lambda n: n.log_var_min, nets, jnp.full((1, 2), -40.0))
+    scales = (Standardizer.identity(3), Standardizer.identity(2))
+    ensemble = Ensemble(nets, *scales, jnp.arange(1), jnp.zeros(1))
+    never = KnownTermination(lambda next_obs: next_obs[0] > 1e9)
+    return PenalizedModel(ensemble, Constant(0.0), never, Layout.of(data))
+
+
+def test_exogenous_numbers_follow_the_log_and_a_branch_ends_with_it():
+    data = weather_log()
+    sequences = Sequences.of(data, "critic")
+    kept = data.transitions("critic")
+    assert kept.obs[:, 1].tolist() == [1, 2, 3, 10, 20, 30]  # Cut rows have no successor.
+    still = lambda obs, *, key: jnp.zeros((len(obs), 1))  # noqa: E731
+    rows = jnp.array([0, 3, 2])
+    start = jnp.asarray(kept.obs)[rows]
+    model = weather_model(data)
+    rolled = rollout(model, still, start, 4, sequences=sequences, rows=rows, key=jr.key(0))
+    after = np.asarray(rolled.steps.next_obs).reshape(4, 3, 2)
+    live = np.asarray(rolled.live).reshape(4, 3)
+    assert live.sum(axis=0).tolist() == [3, 3, 1]
+    assert after[:3, 0].tolist() == [[1, 2], [2, 3], [3, 4]]
+    assert after[:3, 1].tolist() == [[1, 20], [2, 30], [3, 40]]
+    assert after[0, 2].tolist() == [1, 4]
+    assert not np.asarray(rolled.steps.terminated).any()
+    assert np.asarray(rolled.rows).reshape(4, 3)[:3].tolist() == [
+        [1, 4, -1],
+        [2, 5, -1],
+        [-1, -1, -1],
+    ]
+
+
+def test_without_exogenous_columns_there_are_no_sequences():
+    assert Sequences.of(load(vector_log()), "critic") is None

@@ -33,7 +33,7 @@ from countmorl.training.epoch import (
     on_device,
 )
 from countmorl.types import Transition
-from models import policy_of
+from models import all_predicted, policy_of
 
 
 def springs(trap):
@@ -50,9 +50,11 @@ def model(ends="never", elites=(0, 1), members=2):
     bias = jnp.stack([steps + 1, steps, quiet, quiet], axis=1)
     nets = eqx.tree_at(lambda n: n.biases[-1], nets, bias)
     nets = eqx.tree_at(lambda n: n.log_var_min, nets, jnp.full((members, 2), -40.0))
-    ensemble = Ensemble(nets, Standardizer.identity(2), jnp.array(elites), jnp.zeros(members))
+    ensemble = Ensemble(
+        nets, *[Standardizer.identity(2)] * 2, jnp.array(elites), jnp.zeros(members)
+    )
     rule = known_rule("never") if ends == "never" else (lambda next_obs: next_obs[0] > 2.5)
-    return PenalizedModel(ensemble, NoPessimism(), KnownTermination(rule))
+    return PenalizedModel(ensemble, NoPessimism(), KnownTermination(rule), all_predicted(1, 1))
 
 
 def act(obs, *, key):
@@ -60,7 +62,7 @@ def act(obs, *, key):
 
 
 def roll(model, rows=40, horizon=4):
-    return rollout(model, act, jnp.zeros((rows, 1)), horizon, key=jr.key(0))
+    return rollout(model, act, jnp.zeros((rows, 1)), horizon, key=jr.key(0))[:3]
 
 
 # A rollout past a terminal state
@@ -114,8 +116,8 @@ def test_a_time_limit_does_not_end_the_task():
 
 
 def no_jumps(arrays):
-    rows, _ = split_rows(load(arrays), EnsembleConfig(holdout=5), seed=0)
-    change = np.abs(np.concatenate([rows.y, rows.holdout_y])[:, 0])
+    rows, scales = split_rows(load(arrays), EnsembleConfig(holdout=5), seed=0)
+    change = np.abs(scales.targets.invert(jnp.concatenate([rows.y, rows.holdout_y]))[:, 0])
     assert (change < 50).all(), "jump to the next episode"
 
 
@@ -272,8 +274,8 @@ def test_held_out_rows_are_not_counted(tmp_path):
     )
     quiet = {"options": RunOptions(eval_every=0), "quiet": True}
     run = train(replace(config, termination="never"), log(), out=tmp_path / "run", **quiet)
-    rows, inputs = split_rows(load(log()), config.model, seed=0)
-    held = np.asarray(inputs.invert(rows.holdout_x))
+    rows, scales = split_rows(load(log()), config.model, seed=0)
+    held = np.asarray(scales.inputs.invert(rows.holdout_x))
     query = load_query(run)
     assert (query(held[:, :1], held[:, 1:]).members == 0).all()
     only_training_rows_are_counted(rows.x, rows)
@@ -336,7 +338,7 @@ def the_rule_sees_raw_observations(scale, given):
     """Observations around 1000; the rule ends whatever is above 500, raw."""
     ensemble = eqx.tree_at(lambda e: e.standardizer, model().ensemble, scale)
     rule = KnownTermination(lambda next_obs: next_obs[0] > 500)
-    careful = PenalizedModel(ensemble, NoPessimism(), rule)
+    careful = PenalizedModel(ensemble, NoPessimism(), rule, model().layout)
     step, _ = careful.step(given, jnp.zeros((4, 1)), key=jr.key(0))
     assert step.terminated.all(), "judged in standardised units"
 

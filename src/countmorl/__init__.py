@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from countmorl.runtime.load import load_policy as load_policy
     from countmorl.runtime.policy import Policy as Policy
 
-# Names are imported when first used: `Policy` then needs NumPy alone, and no command waits for JAX
-# that does not compute.
+# Names are imported when first used: `Policy` then needs NumPy and safetensors alone, and no
+# command waits for JAX that does not compute.
 _HOMES = {
     "ALGORITHMS": "algorithms",
     "BC": "algorithms.bc",

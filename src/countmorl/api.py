@@ -53,6 +53,7 @@ def resume(
     epochs: int | None = None,
     method: str | type[AbstractAlgorithm] | None = None,
     termination: str | None = None,
+    reward_function: str | None = None,
     task: str | None = None,
     evaluator: Evaluator | None = None,
     quiet: bool = False,
@@ -60,8 +61,9 @@ def resume(
     """Go on with a stopped run exactly where its last checkpoint is.
 
     `data` gives the dataset where it has moved or was never a file; `epochs` trains a run on
-    beyond what was asked for at first. `method` (your own class, or module:Class), `termination`
-    and `task` are said again where they are code of your own, since no file makes code run.
+    beyond what was asked for at first. `method` (your own class, or module:Class), `termination`,
+    `reward_function` and `task` are said again where they are code of your own, since no file makes
+    code run.
     """
     return going_on.resume(
         run,
@@ -70,6 +72,7 @@ def resume(
         epochs=epochs,
         method=method,
         termination=termination,
+        reward_function=reward_function,
         task=task,
         quiet=quiet,
     )

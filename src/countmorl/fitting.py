@@ -51,6 +51,10 @@ class AbstractFit(ABC, Generic[State, Result]):
         """Return more numbers for the metrics, measured outside compiled code."""
         return {}
 
+    def limits(self) -> dict[str, float]:
+        """Metrics, and the sizes beyond which they show that the fit has diverged."""
+        return {}
+
     def policy(self, state: State) -> Policy | None:
         """Return what can act already, where a policy is fitted; others read it meanwhile."""
         return None

@@ -39,11 +39,13 @@ def test_critics_and_their_targets_begin_there(mean_start, wanted):
     config = SACConfig(hidden=(8, 8), discount=0.99, mean_start=mean_start)
     sac = SAC.of(config, dataset, updates=1, key=jr.key(0))
     for critics in (sac.state.critics, sac.state.targets):
-        np.testing.assert_allclose(sac.head.q(critics, obs, action), wanted, atol=3)
+        values = sac.unit * sac.head.q(critics, obs, action)
+        np.testing.assert_allclose(values, wanted, atol=3)
     td3 = TD3Config(hidden=(8, 8), discount=0.99, mean_start=mean_start)
     other = TD3PlusBC(td3=td3).agent(dataset, key=jr.key(0))
     for critics in (other.state.critics, other.state.critic_targets):
-        np.testing.assert_allclose(sac.head.q(critics, obs, action), wanted, atol=3)
+        values = sac.unit * sac.head.q(critics, obs, action)
+        np.testing.assert_allclose(values, wanted, atol=3)
 
 
 def test_critics_of_numbered_actions_begin_there():
@@ -53,7 +55,7 @@ def test_critics_of_numbered_actions_begin_there():
     values = sac.head.all_values(sac.state.critics, jnp.asarray(dataset.obs))
     assert values is not None
     assert values.shape == (3, 2, 4)
-    np.testing.assert_allclose(values, 300, atol=3)
+    np.testing.assert_allclose(sac.unit * values, 300, atol=3)
 
 
 def test_by_default_only_critics_that_see_nothing_but_data_begin_there():

@@ -14,7 +14,7 @@ from countmorl.counting.base import CodesConfig
 from countmorl.counting.fit import CodeFacts
 from countmorl.counting.query import counts as load_query
 from countmorl.counting.search import crowding
-from countmorl.dynamics.fit import EnsembleConfig, split_rows
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import stages as loop
 from models import Given
@@ -159,8 +159,7 @@ def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, wh
     other = replace(SMALL, beta="auto", epochs=1)
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
     run = train(other, log, out=tmp_path / "run", **options)
-    reward = np.asarray(split_rows(load(log), SMALL.model, seed=0)[0].y)[:, -1]
-    assert load_query(run).beta == pytest.approx(0.4 * np.abs(reward).mean())
+    assert load_query(run).beta == pytest.approx(0.4 * np.abs(load(log).reward).mean())
     with pytest.raises(ConfigError, match="`beta` must be at least 0"):
         replace(SMALL, beta=-1.0)
 
@@ -173,8 +172,8 @@ def test_a_beta_that_is_no_number_is_refused():
 
 @pytest.mark.parametrize(("ended", "wanted"), [(True, 1.2), (False, 3.0)])
 def test_where_nothing_ever_ends_it_costs_a_whole_one(ended, wanted):
-    data = SimpleNamespace(terminated=np.array([False, ended]))
-    build = Given(targets=np.array([[9.0, 2.0], [9.0, -4.0]]), dataset=data)
+    data = SimpleNamespace(terminated=np.array([False, ended]), reward=np.array([2.0, -4.0]))
+    build = Given(dataset=data)
     assert CountMORL().unseen_cost(build) == pytest.approx(wanted)
     assert CountMORL(beta=2.0).unseen_cost(build) == 2
 

@@ -9,8 +9,9 @@ from models import build, ensemble
 
 
 def test_its_penalty_is_the_weighted_largest_norm_of_predicted_deviations():
-    pairs = jr.normal(jr.key(1), (6, 3))
-    rule = MOPO(weight=2.5).pessimism(build())
+    pairs, given = jr.normal(jr.key(1), (6, 3)), build()
+    given.unit = 0.5  # Of a reward: the penalty is in the log's own unit.
+    rule = MOPO(weight=5.0).pessimism(given)
     lowered = rule(Pairs(ensemble(), pairs, jnp.zeros((2, 6, 8))))
     _, log_var = map(np.asarray, ensemble().predict(pairs))
     wanted = 2.5 * np.linalg.norm(np.exp(0.5 * log_var), axis=-1).max(axis=0)

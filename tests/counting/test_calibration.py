@@ -47,7 +47,7 @@ def test_pairs_are_told_apart_by_their_counts():
 
 def test_counts_fall_where_actions_are_swapped():
     net = jax.vmap(lambda k: GaussianNet.make((2, 4, 4, 4, 4, 2), key=k))(jr.split(jr.key(0), 2))
-    ensemble = Ensemble(net, Standardizer.identity(2), jnp.arange(2), jnp.zeros(2))
+    ensemble = Ensemble(net, *[Standardizer.identity(2)] * 2, jnp.arange(2), jnp.zeros(2))
     x = jnp.repeat(jnp.arange(10.0)[:, None], 2, axis=1)  # The action always equals the state.
     counter = ExactCounter.of(jnp.concatenate([x, x, x]))
     facts = calibrate(ensemble, counter, x, jnp.ones((10, 2)), "AVG", 0.5, actions=1)

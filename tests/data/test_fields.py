@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from countmorl.data.fields import BLOCK, Fields, breaks, not_finite
+from countmorl.envs.tasks import TASKS
 from countmorl.errors import DataError
 
 
@@ -92,8 +95,8 @@ def test_how_actions_were_understood():
         said
         == "one column of numbers: a quantity; bounds from the data; 75.0% of the rows lie on one"
     )
-    fields = make(action=np.array([0.1, 0.2, 0.3, 1.0]))
-    assert "all within -1 and 1" in fields.describe_actions(fields.action_space())
+    fields = replace(make(action=np.array([0.1, 0.2, 0.3, 1.0])), task=TASKS["hopper"])
+    assert "the task's bounds of -1 and 1" in fields.describe_actions(fields.action_space())
     fields = make(action=np.array([0, 1, 2, 1]))
     assert fields.describe_actions(fields.action_space()).endswith(": 3 discrete actions")
 
@@ -149,19 +152,25 @@ def test_an_episode_ends_where_the_caller_says():
 
 
 class TestBounds:
-    def test_within_one_the_bounds_are_one(self):
-        low, high = bounds(make(action=np.array([[-0.2], [0.1], [1.0], [0]])))
+    def test_a_task_of_d4rl_has_its_own(self):
+        fields = make(action=np.array([[-0.2], [0.1], [1.0], [0]]))
+        low, high = bounds(replace(fields, task=TASKS["hopper"]))
         assert (low.tolist(), high.tolist()) == ([-1], [1])
 
-    def test_else_the_range_of_each_column(self):
+    @pytest.mark.parametrize("unit", [1, 2**-6, 1024])
+    def test_else_the_range_of_each_column_in_any_unit(self, unit):
+        low, high = bounds(make(action=unit * np.array([[-0.25], [0.5], [1.0], [0]])))
+        assert (low.tolist(), high.tolist()) == ([-0.25 * unit], [unit])
+
+    def test_columns_have_ranges_of_their_own(self):
         action = np.array([[0, -3], [5, 2], [1, 0], [2, 1]])
         low, high = bounds(make(action=action))
         assert (low.tolist(), high.tolist()) == ([0, -3], [5, 2])
 
     def test_a_constant_column_gets_a_range(self):
-        action = np.array([[7, 0], [7, 2], [7, 0], [7, 1]])
+        action = np.array([[7, 0, 0], [7, 2, 0], [7, 0, 0], [7, 1, 0]])
         low, high = bounds(make(action=action))
-        assert (low.tolist(), high.tolist()) == ([7, 0], [8, 2])
+        np.testing.assert_allclose((low, high), ([7, 0, 0], [7.007, 2, 0.001]), rtol=1e-6)
 
     def test_given_bounds_are_kept_and_broadcast(self):
         fields = make(action_low=np.float64(-2), action_high=np.array([3.0]))

@@ -13,7 +13,8 @@ def make(members=4, elites=(2, 0, 3)):
     nets = jax.vmap(lambda k: GaussianNet.make((5, 16, 16, 16, 16, 3), key=k))
     stacked = nets(jr.split(jr.key(0), members))
     scale = Standardizer(jnp.arange(5.0), jnp.full(5, 2.0))
-    return Ensemble(stacked, scale, jnp.array(elites), jnp.zeros(members))
+    targets = Standardizer.identity(3)
+    return Ensemble(stacked, scale, targets, jnp.array(elites), jnp.zeros(members))
 
 
 @pytest.mark.parametrize(

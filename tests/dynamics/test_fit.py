@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -47,11 +50,50 @@ def test_held_out_rows_are_not_trained_on():
 
 def test_targets_are_the_change_and_the_reward():
     data = linear_log(50)
-    rows, inputs = fit.split_rows(data, SMALL, seed=0)
-    pair = np.asarray(inputs.invert(rows.x[:1]))[0]
+    rows, scales = fit.split_rows(data, SMALL, seed=0)
+    pair = np.asarray(scales.inputs.invert(rows.x[:1]))[0]
     index = np.argmin(np.abs(np.concatenate([data.obs, data.action], 1) - pair).sum(axis=1))
     wanted = [*(data.next_obs - data.obs)[index], data.reward[index]]
-    np.testing.assert_allclose(rows.y[0], wanted, atol=1e-6)
+    np.testing.assert_allclose(scales.targets.invert(rows.y[:1])[0], wanted, atol=1e-5)
+    np.testing.assert_allclose(rows.y.std(axis=0), 1, atol=1e-4)
+
+
+def test_targets_stay_raw_where_that_is_asked_for():
+    data = linear_log(50)
+    rows, scales = fit.split_rows(data, replace(SMALL, scale_targets=False), seed=0)
+    assert scales.targets.std.tolist() == [1] * rows.y.shape[1]
+    known = np.concatenate([data.next_obs - data.obs, data.reward[:, None]], axis=1)
+    both = np.concatenate([rows.y, rows.holdout_y])
+    np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(known, axis=0))
+
+
+def outcome_log():
+    """Ten episodes of five steps without `next_obs`; all that is paid comes with the end."""
+    rng, last = np.random.default_rng(0), np.arange(50) % 5 == 4
+    obs = rng.standard_normal((50, 2)).astype(np.float32)
+    action = rng.uniform(-1, 1, (50, 1)).astype(np.float32)
+    return load({"obs": obs, "action": action, "reward": 7.0 * last, "terminated": last})
+
+
+def test_an_end_without_next_observation_teaches_its_reward_and_no_change():
+    rows, scales = fit.split_rows(outcome_log(), SMALL, seed=0)
+    known = np.concatenate([rows.known, rows.holdout_known])
+    y = np.asarray(scales.targets.invert(jnp.concatenate([rows.y, rows.holdout_y])))
+    assert (~known).sum() == 10
+    np.testing.assert_allclose(y[:, -1], np.where(known, 0, 7), atol=1e-5)
+    member = GaussianNet.make((3, 8, 8, 8, 8, 3), key=jr.key(0))
+    decays = (0.0,) * 5
+    loss = lambda y: member.loss(rows.x, y, decays, rows.known)  # noqa: E731
+    slope = np.asarray(jax.grad(loss)(rows.y))
+    alone = ~np.asarray(rows.known)
+    assert (slope[alone, :-1] == 0).all()
+    assert (slope[alone, -1] != 0).all()
+    assert (slope[~alone] != 0).all()
+    # What stands for the unknown changes does not matter to the hold-out error either.
+    members = jax.tree.map(lambda leaf: leaf[None], member)
+    held = rows.holdout_y.at[:, :-1].add(jnp.where(rows.holdout_known, 0.0, 9.0)[:, None])
+    moved = eqx.tree_at(lambda r: r.holdout_y, rows, held)
+    assert fit.holdout_error(members, rows) == fit.holdout_error(members, moved)
 
 
 def test_only_members_that_improved_take_new_weights():
@@ -131,7 +173,8 @@ def test_the_variance_follows_the_noise_of_each_pair():
     for epoch in range(config.max_epochs):
         state, _ = fit.fit_epoch((rows, config, None), state, jr.key(epoch))
     _, log_var = whole.result(state).predict(rows.x)
-    deviation, side = np.exp(0.5 * np.asarray(log_var))[:, :, :-1], np.asarray(rows.x)[:, 0]
+    deviation = np.exp(0.5 * np.asarray(log_var)) * np.asarray(whole.scales.targets.std)
+    deviation, side = deviation[:, :, :-1], np.asarray(rows.x)[:, 0]
     np.testing.assert_allclose(np.median(deviation[:, side > 0.2]), 1.0, atol=0.07)
     np.testing.assert_allclose(np.median(deviation[:, side < -0.2]), 0.3, atol=0.03)
-    assert (state.members.log_var_max - state.members.log_var_min).min() > 2
+    assert (state.members.log_var_max - state.members.log_var_min)[:, :-1].min() > 2

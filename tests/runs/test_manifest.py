@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
@@ -7,13 +8,20 @@ from countmorl import DataOptions, RunOptions
 from countmorl.configs import to_json
 from countmorl.errors import RunError
 from countmorl.runs.manifest import FORMAT, DataOrigin, Manifest, installed_versions
+from countmorl.schema import Column, Schema
 
 FULL = Manifest(
     algorithm="cql",
     config={"updates": 3, "sac": {"hidden": [8, 8], "target_entropy": None}},
     own=("weight",),
     options=RunOptions(seed=3, log=("tensorboard",)),
-    data=DataOrigin(name="log", hash="abc", source="log.npz", options=DataOptions(rows=5)),
+    data=DataOrigin(
+        name="log",
+        hash="abc",
+        source="log.npz",
+        options=DataOptions(rows=5),
+        schema=Schema(obs=(Column(name="lab", unit="mg"),), action=(Column(name="dose"),)),
+    ),
     model_seed=7,
     model_run="runs/shared",
     epochs_before=(4, 8),
@@ -30,6 +38,14 @@ def test_what_is_written_is_read(path, manifest):
     manifest.write(path)
     assert Manifest.read(path) == manifest
     assert json.loads(path.read_text())["format"] == FORMAT
+
+
+def test_runs_from_before_there_were_schemas_are_read(path):
+    FULL.write(path)
+    values = json.loads(path.read_text())
+    del values["data"]["schema"]
+    path.write_text(json.dumps(values))
+    assert Manifest.read(path).data == replace(FULL.data, schema=None)
 
 
 def test_runs_from_before_an_option_existed_are_read(path):
@@ -72,6 +88,7 @@ def test_another_format(path, versions):
         ({"config": [1]}, "`config` must be a table"),
         ({"data": {"name": "x"}}, "config of DataOrigin lacks hash, source, options"),
         ({"data": 3}, "`data` must be"),
+        ({"data": to_json(FULL.data) | {"schema": {"obs": 3}}}, "`obs` must be a list"),
         ({"options": {"seed": 0}}, "config of RunOptions lacks"),
         ({"options": to_json(RunOptions()) | {"seed": -1}}, "`seed` must be at least 0"),
         ({"epochs_before": 3}, "`epochs_before` must be a list of int"),

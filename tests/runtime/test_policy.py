@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from countmorl.algorithms.bc import BC
+from countmorl.configs import to_json
 from countmorl.data.sources import load
 from countmorl.errors import DataError, RunError
 from countmorl.files import read_arrays, write_arrays
-from countmorl.runtime.policy import Policy
+from countmorl.runtime.policy import FORMAT, Policy
+from countmorl.schema import Column, Schema
 from countmorl.spaces import ActionSpace
 
 
@@ -144,7 +146,8 @@ class TestAct:
         policy = agent.policy(dataset.space, {})
         obs = np.random.default_rng(0).normal(0, 3, (100, 3)).astype(np.float32)
         theirs = agent.act(jnp.asarray(obs), key=jr.key(1))
-        np.testing.assert_allclose(policy.act(obs), theirs, atol=1e-5)
+        wanted = dataset.space.actions(np.asarray(theirs))
+        np.testing.assert_allclose(policy.act(obs), wanted, atol=1e-5)
 
 
 class TestDiscrete:
@@ -343,3 +346,128 @@ class TestHostileFile:
     def test_parts_that_could_not_act(self, tmp_path, arrays, meta):
         with pytest.raises(RunError):
             self.load_changed(tmp_path, arrays=arrays, meta=meta)
+
+    @pytest.mark.parametrize("stored", [3, {}, {"obs": []}, [], "text"])
+    def test_a_schema_that_is_none(self, tmp_path, stored):
+        with pytest.raises(RunError, match=r"The schema of the policy .* cannot be read"):
+            self.load_changed(tmp_path, meta={"schema": stored})
+
+    @pytest.mark.parametrize("history", [2, 10**15])
+    def test_a_schema_of_another_policy(self, tmp_path, history):
+        other = to_json(Schema(obs=NAMED.obs, action=NAMED.action, history=history))
+        with pytest.raises(RunError, match=r"cannot be used: its schema names \d+ observation"):
+            self.load_changed(tmp_path, meta={"schema": other})
+
+
+NAMED = Schema(
+    obs=(Column(name="age"), Column(name="ward", kind="category", values=("A", "B"))),
+    action=(Column(name="salt"), Column(name="water")),
+)
+OFFERS = Column(name="offer", kind="category", values=("none", "call", "mail"))
+
+
+def choosing(**changes):
+    """Above 0 the first of three actions is the best, below 0 the last."""
+    return TestDiscrete().make(schema=Schema(obs=(Column(name="x"),), action=(OFFERS,), **changes))
+
+
+class TestNames:
+    def test_what_things_are_called(self):
+        policy = random_policy(schema=NAMED)
+        assert policy.obs_names == ("age", "ward=A", "ward=B")
+        assert policy.action_names == ("salt", "water")
+        assert choosing().action_names == ("none", "call", "mail")
+
+    def test_without_a_schema_places_are_names(self):
+        assert random_policy().obs_names == ("obs[0]", "obs[1]", "obs[2]")
+        assert random_policy().action_names == ("action[0]", "action[1]")
+
+    def test_a_row_is_its_numbers(self):
+        policy = random_policy(schema=NAMED)
+        action = policy.act_row({"ward": "B", "age": 61, "patient": 7})
+        wanted = policy.act([61, 0, 1])
+        assert action == {"salt": wanted[0], "water": wanted[1]}
+
+    def test_a_discrete_action_by_its_name(self):
+        policy = choosing()
+        assert policy.act_row({"x": 2}) == "none"
+        assert policy.act_rows([{"x": 2}, {"x": -2}]) == ["none", "mail"]
+        assert policy.act([[2], [-2]]).tolist() == [0, 2]
+
+    def test_many_rows(self):
+        policy = random_policy(schema=NAMED)
+        rows = [{"age": age, "ward": ward} for age, ward in ((1, "A"), (2, "B"), (3, "A"))]
+        together = policy.act_rows(rows)
+        for row, action in zip(rows, together, strict=True):
+            assert policy.act_row(row) == pytest.approx(action, abs=1e-6)
+        assert policy.act_rows([]) == []
+
+    def test_samples(self):
+        policy, rng = choosing(), np.random.default_rng(0)
+        drawn = policy.act_rows([{"x": 0.1}] * 200, rng=rng)
+        assert {policy.act_row({"x": 0.1}, rng=rng) for _ in range(50)} == set(drawn)
+        assert set(drawn) == {"none", "call", "mail"}
+
+    def test_columns_with_names_come_in_any_order(self):
+        policy = random_policy(schema=NAMED)
+        columns = {"ward=B": [0.0, 1.0], "age": [50.0, 60.0], "x": [9.0, 9.0], "ward=A": [1.0, 0.0]}
+        wanted = policy.act([[50, 1, 0], [60, 0, 1]])
+        np.testing.assert_array_equal(policy.act(columns), wanted)
+        for package in ("pandas", "polars"):
+            frame = pytest.importorskip(package).DataFrame(columns)
+            np.testing.assert_array_equal(policy.act(frame), wanted)
+        one = {name: column[0] for name, column in columns.items()}
+        np.testing.assert_array_equal(policy.act(one), policy.act([50, 1, 0]))
+
+    def test_a_lacking_column_is_named(self):
+        with pytest.raises(DataError, match=r"no column 'age'. Did you mean 'Age'\?"):
+            random_policy(schema=NAMED).act({"Age": 1.0, "ward=A": 1.0, "ward=B": 0.0})
+        with pytest.raises(DataError, match=r"no column 'ward=A', nor 1 other.*act_rows"):
+            random_policy(schema=NAMED).act({"age": 1.0, "ward": "A"})
+
+    def test_a_policy_without_names_takes_none(self):
+        policy = random_policy()
+        for ask in (policy.act_row, lambda row: policy.act_rows([row])):
+            with pytest.raises(DataError, match="had no names of columns, so it cannot read rows"):
+                ask({"x": 1})
+        with pytest.raises(DataError, match=r"cannot be put in its order. Give an array, \[n, 3\]"):
+            policy.act({"a": 1.0, "b": 2.0, "c": 3.0})
+
+    def test_history_wants_a_session(self):
+        schema = Schema(obs=(Column(name="x"),), action=(OFFERS,), history=2)
+        policy = random_policy(
+            sizes=(5, 3), head="categorical", space=ActionSpace.numbered(3), schema=schema
+        )
+        for ask in (policy.act_row, lambda row: policy.act_rows([row])):
+            with pytest.raises(DataError, match=r"the last 2 observations. Use `session = policy"):
+                ask({"x": 1})
+        session = policy.session()
+        first = session.act_row({"x": 1})
+        assert first == policy.action_names[policy.act([1, 1, 0, 0, 0])]
+        done = np.eye(3)[policy.action_names.index(first)]
+        assert session.act({"x": 2.0}) == policy.act([2, 1, *done])
+        assert policy.session() is not session
+
+    def test_a_session_of_a_policy_without_names(self):
+        policy = random_policy()
+        np.testing.assert_array_equal(policy.session().act([1, 2, 3]), policy.act([1, 2, 3]))
+
+    def test_names_come_back_from_the_file(self, tmp_path):
+        for policy in (random_policy(schema=NAMED), choosing(frame_skip=2)):
+            policy.save(tmp_path / "p")
+            again = Policy.load(tmp_path / "p")
+            assert again.schema == policy.schema
+            assert again.action_names == policy.action_names
+
+    def test_files_without_a_schema_are_as_they_were(self, tmp_path):
+        random_policy().save(tmp_path / "p")
+        assert "schema" not in read_arrays(tmp_path / "p")[1]
+        assert read_arrays(tmp_path / "p")[1]["format"] == FORMAT == 1
+        assert Policy.load(tmp_path / "p").schema is None
+
+    def test_a_schema_of_other_sizes_is_refused(self):
+        with pytest.raises(RunError, match="its schema names 3 observation and 2 action numbers"):
+            random_policy(sizes=(4, 2), schema=NAMED)
+        three = Schema(obs=(Column(name="x"),), action=tuple(Column(name=n) for n in "abc"))
+        with pytest.raises(RunError, match="its schema's actions and its own are of two kinds"):
+            TestDiscrete().make(schema=three)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runs.folder import Run
 from countmorl.runtime.policy import Policy
 from countmorl.runtime.tabular import TabularPolicy
+from countmorl.schema import Column, Schema
 from countmorl.tabular.certificate import Assumptions
 from countmorl.tabular.mdp import TabularMDP
 from countmorl.tabular.planning import start_value
@@ -43,6 +46,13 @@ def test_run_holds_a_policy_and_a_certificate_below_the_truth(log, tmp_path, pen
     assert record.confidence == 0.95
     assert policy.act(CLIFF.start) == 0
     assert policy.counts.sum() == len(log)
+
+
+def test_the_run_keeps_the_names_of_the_data(log, tmp_path):
+    moves = Column(name="move", kind="category", values=("up", "right", "down", "left"))
+    schema = Schema(obs=(Column(name="field"),), action=(moves,))
+    run = train_tabular(replace(log.first(500), schema=schema), out=tmp_path / "run")
+    assert Run.open(run.path).manifest.data.schema == schema
 
 
 class TestARunLikeTheOthers:

@@ -7,8 +7,9 @@ import pytest
 from countmorl import Policy, Run, RunOptions, load, train
 from countmorl.errors import ConfigError
 from countmorl.evaluation.base import Estimate
+from countmorl.schema import Column, Schema, schema_bytes
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
-from small_runs import small, vector_log
+from small_runs import numbered_log, small, vector_log
 
 
 class Ruler:
@@ -104,3 +105,62 @@ def test_a_clone_is_made_by_imitation_and_begins_the_policy():
     assert set(metrics) == {"loss"}
     begun = PolicyFit(whole, clone=clone.result(state)).init(key=jr.key(2))
     assert eqx.tree_equal(begun.agent.state.actor, clone.result(state).state.actor)
+
+
+OBS = tuple(Column(name=name, unit="bar") for name in ("inlet", "outlet"))
+
+
+def named_log(**schema):
+    """The small log, as if it had come from a table."""
+    columns = Schema(obs=OBS, action=(Column(name="valve", fill=1.0),), **schema)
+    return vector_log() | {"schema": schema_bytes(columns)}
+
+
+def test_names_travel_from_the_data_to_the_run_and_its_policy(tmp_path):
+    log = named_log()
+    options = RunOptions(eval_every=1, keep_policies=1)
+    run = train(small("bc"), log, out=tmp_path / "run", options=options, quiet=True)
+    schema = load(log).schema
+    opened = Run.open(run.path)
+    assert opened.manifest.data.schema == schema
+    for policy in map(Policy.load, (run.path, *opened.kept_policies().values())):
+        assert policy.schema == schema
+        advised = policy.act_row({"outlet": 0.25, "inlet": -1.5, "operator": "Kim"})
+        assert advised == {"valve": policy.act([-1.5, 0.25])[0]}
+
+
+def test_discrete_actions_come_back_by_name(tmp_path):
+    moves = Column(name="move", kind="category", values=("down", "stay", "up"))
+    schema = Schema(obs=(Column(name="height"),), action=(moves,))
+    log = numbered_log(schema=schema_bytes(schema))
+    run = train(small("bc"), log, out=tmp_path / "run", quiet=True)
+    policy = Policy.load(run.path)
+    heights = [{"height": height} for height in (-1.0, 0.0, 1.0)]
+    numbers = policy.act(np.array([[-1.0], [0.0], [1.0]]))
+    assert policy.act_rows(heights) == [moves.values[number] for number in numbers]
+
+
+def test_a_session_shows_the_policy_what_the_data_held(tmp_path):
+    """Observations with history are stacked here by definition, and a session replays them."""
+    plain, schema = (
+        vector_log(),
+        Schema(obs=OBS, action=(Column(name="valve", fill=1.0),), history=3),
+    )
+    seen, done = plain["obs"][:30], plain["action"][:30]
+    at = np.arange(30)
+    parts = [seen]
+    for lag in (1, 2):
+        before = np.where((at % 10 >= lag)[:, None], done[at - lag], np.float32(1.0))
+        parts += [seen[np.where(at % 10 >= lag, at - lag, at - at % 10)], before]
+    ends = at % 10 == 9
+    log = {"obs": np.hstack(parts), "action": done, "reward": plain["reward"][:30]}
+    log |= {"truncated": ends, "action_low": np.zeros(1), "action_high": np.full(1, 2.0)}
+    log |= {"schema": schema_bytes(schema)}
+    run = train(small("bc"), log, out=tmp_path / "run", quiet=True)
+    dataset, policy = load(log), Policy.load(run.path)
+    for row in range(30):
+        if row % 10 == 0:
+            session = policy.session()
+        advised = session.act_row(dict(zip(("inlet", "outlet"), seen[row], strict=True)))
+        assert advised == {"valve": policy.act(dataset.obs[row])[0]}
+        session.executed(done[row])

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import equinox as eqx
 import numpy as np
@@ -14,7 +14,7 @@ from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP
 from countmorl.runtime.policy import Head, Policy
-from countmorl.scaling import Standardizer
+from countmorl.scaling import Standardizer, reward_unit
 from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
@@ -36,6 +36,9 @@ class AbstractActorCriticConfig:
     """Share of the networks that their targets take on whenever those are moved (tau)."""
     mean_start: bool = False
     """Begin with critics that give every pair the value of the data's mean reward, not 0."""
+    reward_scale: float | Literal["auto"] = "auto"
+    """What rewards are divided by before they are learned from. auto: a third of their root mean
+    square in the data, so that their unit does not matter; the papers have 1."""
     average_share: float = 0.1
     """Latest share of the updates so far that the policy is averaged over before it is evaluated
     and saved. 0 takes the actor as it is."""
@@ -44,6 +47,8 @@ class AbstractActorCriticConfig:
         check_types(self)
         layer_sizes(self.hidden)
         positive(self, "actor_rate", "critic_rate")
+        if self.reward_scale != "auto":
+            positive(self, "reward_scale")
         if not 0 < self.polyak <= 1:
             raise ConfigError(f"`polyak` must be above 0 and at most 1, got {self.polyak:g}.")
         if not 0 <= self.average_share <= 1:
@@ -51,12 +56,26 @@ class AbstractActorCriticConfig:
         if not 0 <= self.discount < 1:
             raise ConfigError(f"`discount` must be at least 0 and below 1, got {self.discount:g}.")
 
+    def unit(self, dataset: Dataset) -> float:
+        """What the data's rewards are divided by."""
+        return reward_unit(dataset.reward) if self.reward_scale == "auto" else self.reward_scale
+
     def first_value(self, dataset: Dataset) -> float:
         """What every pair is worth at first: V = r + gamma (1 - d) V, in the data's means."""
         if not self.mean_start:
             return 0.0
         going_on = self.discount * (1 - dataset.terminated.mean())
         return float(dataset.reward.mean(dtype=np.float64) / (1 - going_on))
+
+
+VALUES = ("q", "actor_loss", "entropy_weight", "conservative_gap")
+"""Metrics in the unit of rewards."""
+
+
+def in_rewards(metrics: Metrics, unit: Float[Array, ""]) -> Metrics:
+    """Metrics of a learner that saw rewards divided by `unit`, in the log's own unit."""
+    factors = dict.fromkeys(VALUES, unit) | {"critic_loss": unit * unit}
+    return {n: value * factors[n] if n in factors else value for n, value in metrics.items()}
 
 
 class AbstractAgent(eqx.Module):

@@ -15,6 +15,7 @@ from countmorl import trees
 from countmorl.agents.base import (
     AbstractActorCritic,
     AbstractActorCriticConfig,
+    in_rewards,
     network_policy,
 )
 from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
@@ -87,6 +88,8 @@ class SAC(AbstractActorCritic):
     term: AbstractCriticTerm
     standardizer: Standardizer
     """What observations are scaled by before any network sees them."""
+    unit: Float[Array, ""]
+    """What rewards are divided by before they are learned from."""
     config: SACConfig = eqx.field(static=True)
     head: AbstractHead = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
@@ -104,12 +107,13 @@ class SAC(AbstractActorCritic):
         standardizer: Standardizer | None = None,
         term: AbstractCriticTerm | None = None,
         value: float = 0.0,
+        unit: float = 1.0,
         key: Key,
     ) -> "SAC":
         """Start with random networks and an entropy weight of 1; `updates` is the run's length.
 
         Where actions are `discrete`, `action_dim` is their number. `value` is what the critics
-        give to every pair at first, more or less.
+        give to every pair at first, more or less; rewards are divided by `unit`.
         """
         head = (
             CategoricalHead()
@@ -122,7 +126,7 @@ class SAC(AbstractActorCritic):
         actor_rate = CosineDecay(rate, updates) if config.actor_decay else rate
         actor = MLP.make((obs_dim, *config.hidden, logits), key=actor_key)
         sizes = (inputs, *config.hidden, values)
-        critic = lambda k: MLP.make(sizes, norm=config.critic_norm, key=k).shifted(value)  # noqa: E731
+        critic = lambda k: MLP.make(sizes, norm=config.critic_norm, key=k).shifted(value / unit)  # noqa: E731
         critics = jax.vmap(critic)(jr.split(critic_key))
         log_weight = jnp.zeros(())
         state = SACState(
@@ -138,7 +142,8 @@ class SAC(AbstractActorCritic):
         entropy = config.target_entropy
         entropy = head.target_entropy(action_dim) if entropy is None else entropy
         standardizer = standardizer or Standardizer.identity(obs_dim)
-        return cls(state, term or NoTerm(), standardizer, config, head, entropy, actor_rate)
+        parts = (state, term or NoTerm(), standardizer, jnp.asarray(unit, jnp.float32))
+        return cls(*parts, config, head, entropy, actor_rate)
 
     @classmethod
     def of(
@@ -157,9 +162,10 @@ class SAC(AbstractActorCritic):
             dataset.action_dim,
             updates=updates,
             discrete=dataset.discrete,
-            standardizer=Standardizer.fit(dataset.obs, margin=1e-3) if config.normalize else None,
+            standardizer=Standardizer.fit(dataset.obs) if config.normalize else None,
             term=term,
             value=config.first_value(dataset),
+            unit=config.unit(dataset),
             key=key,
         )
 
@@ -204,7 +210,8 @@ class SAC(AbstractActorCritic):
             "entropy": -log_prob,
         } | facts
         parts = (state, self.term.learned(facts))
-        return eqx.tree_at(lambda agent: (agent.state, agent.term), self, parts), metrics
+        new = eqx.tree_at(lambda agent: (agent.state, agent.term), self, parts)
+        return new, in_rewards(metrics, self.unit)
 
     def imitate(self, batch: Transition) -> tuple[Self, Metrics]:
         """Raise the likelihood of the data's actions; nothing but the actor learns."""
@@ -234,7 +241,9 @@ class SAC(AbstractActorCritic):
     def seen(self, batch: Transition) -> Transition:
         """A batch as the networks see it."""
         return batch._replace(
-            obs=self.standardizer(batch.obs), next_obs=self.standardizer(batch.next_obs)
+            obs=self.standardizer(batch.obs),
+            next_obs=self.standardizer(batch.next_obs),
+            reward=batch.reward / self.unit,
         )
 
     def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:

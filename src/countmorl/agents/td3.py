@@ -12,7 +12,12 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
-from countmorl.agents.base import AbstractActorCriticConfig, AbstractAgent, network_policy
+from countmorl.agents.base import (
+    AbstractActorCriticConfig,
+    AbstractAgent,
+    in_rewards,
+    network_policy,
+)
 from countmorl.agents.heads import q_values
 from countmorl.configs import at_least
 from countmorl.nets import MLP, adam
@@ -64,6 +69,8 @@ class TD3BC(AbstractAgent):
 
     state: TD3State
     standardizer: Standardizer
+    unit: Float[Array, ""]
+    """What rewards are divided by before they are learned from."""
     config: TD3Config = eqx.field(static=True)
     value_weight: float = eqx.field(static=True)
 
@@ -77,9 +84,14 @@ class TD3BC(AbstractAgent):
         *,
         value_weight: float,
         value: float = 0.0,
+        unit: float = 1.0,
         key: Key,
     ) -> "TD3BC":
-        """Start with random networks; every pair is worth `value` at first, more or less."""
+        """Start with random networks; every pair is worth `value` at first, more or less.
+
+        Rewards are divided by `unit`.
+        """
+        value = value / unit
         actor_key, critic_key = jr.split(key)
         actor = MLP.make((obs_dim, *config.hidden, action_dim), key=actor_key)
         sizes = (obs_dim + action_dim, *config.hidden, 1)
@@ -94,12 +106,14 @@ class TD3BC(AbstractAgent):
             critic_opt=optax.adam(config.critic_rate).init(critics),  # type: ignore[arg-type]
             step=jnp.zeros((), jnp.int32),
         )
-        return cls(state, standardizer, config, value_weight)
+        return cls(state, standardizer, jnp.asarray(unit, jnp.float32), config, value_weight)
 
     def update(self, batch: Transition, *, key: Key) -> tuple[Self, Metrics]:
         """Critics at every step; actor and all targets at every `delay`-th."""
         batch = batch._replace(
-            obs=self.standardizer(batch.obs), next_obs=self.standardizer(batch.next_obs)
+            obs=self.standardizer(batch.obs),
+            next_obs=self.standardizer(batch.next_obs),
+            reward=batch.reward / self.unit,
         )
         old, y = self.state, self.backup(batch, key=key)
 
@@ -115,7 +129,7 @@ class TD3BC(AbstractAgent):
         due = state.step % self.config.delay == 0
         state = jax.lax.cond(due, lambda s: self._improve(s, batch), lambda s: s, state)
         new = eqx.tree_at(lambda agent: agent.state, self, state)
-        return new, {"critic_loss": loss, "q": q}
+        return new, in_rewards({"critic_loss": loss, "q": q}, self.unit)
 
     def backup(self, batch: Transition, *, key: Key) -> Float[Array, " batch"]:
         """The critics' target y, for standardised observations."""

@@ -82,6 +82,10 @@ class AbstractAlgorithm(ABC):
         """The published settings of each task; `chosen` are settings that may decide others."""
         return cls.published.rows if cls.published else {}
 
+    def step_cost(self, unit: float) -> float:
+        """What a step may cost at the most, beside its reward; `unit` is the rewards' own."""
+        return 0.0
+
     @abstractmethod
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractAgent:
         """Make the learner, sized and scaled for a dataset."""

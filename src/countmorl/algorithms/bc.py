@@ -44,7 +44,7 @@ class BC(AbstractAlgorithm):
 
     def agent(self, dataset: Dataset, *, key: Key) -> BCAgent:
         """A policy network on standardised observations."""
-        standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
+        standardizer = Standardizer.fit(dataset.obs)
         sizes = (dataset.obs_dim, *self.hidden, dataset.action_dim)
         schedule = CosineDecay(self.learning_rate, self.epochs * self.updates)
         return BCAgent.make(

@@ -104,10 +104,13 @@ class CountMORL(AbstractModelBased):
         build.keep_counter(self.counter, penalty)
         return penalty
 
+    def step_cost(self, unit: float) -> float:
+        """A pair that was never seen costs beta, and no pair costs more."""
+        return 3 * unit if self.beta == "auto" else self.beta
+
     def unseen_cost(self, build: AbstractBuild) -> float:
         """Return beta, as given or from the data."""
         if self.beta != "auto":
             return self.beta
-        rewards = np.asarray(build.targets[:, -1], np.float64)
         share = REWARDS if build.dataset.terminated.any() else ENDLESS
-        return share * float(np.abs(rewards).mean())
+        return share * float(np.abs(build.dataset.reward).mean(dtype=np.float64))

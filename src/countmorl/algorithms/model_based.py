@@ -48,7 +48,12 @@ class AbstractBuild(ABC):
     @property
     @abstractmethod
     def targets(self) -> Float[Array, "rows targets"]:
-        """What followed each pair: the change of the observation, and the reward."""
+        """What followed each pair, standardised: changes of the observation, and the reward."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> float:
+        """What weights of penalties are multiplied by to be rewards of the log."""
 
     @abstractmethod
     def counter(self, name: str, config: CodesConfig) -> AbstractCounter:
@@ -99,6 +104,9 @@ class AbstractModelBased(AbstractAlgorithm):
     termination: str | None = None
     """When a rollout ends: hopper, walker2d, never, or your own module:function of one next
     observation. Default: the task's rule where it is known, else one learned from the data."""
+    reward_function: str | None = None
+    """Your own module:function of one observation, action and next observation, in the log's
+    numbers, that gives the reward. Default: it is learned."""
     model: EnsembleConfig = field(default_factory=EnsembleConfig)
     """The dynamics ensemble."""
     sac: SACConfig = field(default_factory=SACConfig)

@@ -43,6 +43,10 @@ class MOPO(AbstractModelBased):
         super().__post_init__()
         at_least(self, weight=0)
 
+    def step_cost(self, unit: float) -> float:
+        """Ten times what a model costs that knows nothing."""
+        return 10 * self.weight * unit
+
     def pessimism(self, build: AbstractBuild) -> StdPenalty:
         """Penalise by the members' predicted deviations."""
-        return StdPenalty(self.weight, self.uncertainty)
+        return StdPenalty(self.weight * build.unit, self.uncertainty)

@@ -35,17 +35,21 @@ class MOReL(AbstractModelBased):
     """What the data's largest disagreement is divided by to give the threshold; higher halts
     earlier."""
     penalty: float = 30.0
-    """What an unknown pair costs (kappa)."""
+    """What an unknown pair costs (kappa), in thirds of the rewards' root mean square."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         positive(self, "coefficient")
         at_least(self, penalty=0)
 
+    def step_cost(self, unit: float) -> float:
+        """What an unknown pair costs."""
+        return self.penalty * unit
+
     def pessimism(self, build: AbstractBuild) -> HaltUnknown:
         """Find the threshold, halt beyond it."""
         largest = _largest(build.ensemble, build.pairs)
-        return HaltUnknown(largest / self.coefficient, self.penalty)
+        return HaltUnknown(largest / self.coefficient, self.penalty * build.unit)
 
 
 @eqx.filter_jit

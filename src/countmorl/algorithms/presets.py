@@ -53,6 +53,7 @@ AS_PUBLISHED = {
     "model.decay": False,
     "model.max_epochs": 200,
     "model.least_steps": 1,
+    "model.scale_targets": False,
     "sac.discount": 0.99,
     "sac.actor_rate": 1e-4,
     "sac.entropy_rate": 1e-4,
@@ -60,9 +61,11 @@ AS_PUBLISHED = {
     "sac.normalize": False,
     "sac.average_share": 0.0,
     "sac.mean_start": False,
+    "sac.reward_scale": 1.0,
     "td3.discount": 0.99,
     "td3.average_share": 0.0,
     "td3.mean_start": False,
+    "td3.reward_scale": 1.0,
 }
 """What the published versions have in common, and our defaults have not."""
 

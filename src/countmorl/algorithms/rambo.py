@@ -6,10 +6,11 @@ policy begins as a clone of the behaviour. With lambda = 0 the model makes no st
 
 Differences from the authors' code: the SAC all methods share (see `SACConfig`) at the published
 discount and rate, and rollouts that go on (see `AbstractModelBased`), while the adversary's own
-begin in the data; elites are drawn anew for each row; log p is a logsumexp in single precision; the
-model predicts observations as they are, not standardised ones, and its variance has the bounds that
-all methods share; an epoch of the clone is `updates` steps, not a pass over the data. As there, the
-adversary's own rollouts go on past terminal states, after which nothing is worth anything.
+begin in the data; elites are drawn anew for each row; log p is a logsumexp in single precision;
+what the model predicts is standardised as a change, not as an observation, and its variance has the
+bounds that all methods share; an epoch of the clone is `updates` steps, not a pass over the data.
+As there, the adversary's own rollouts go on past terminal states, after which nothing is worth
+anything.
 """
 
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ class RAMBO(AbstractModelBased):
             "epochs": 2000,
             "clone_epochs": 50,
             "model.learning_rate": 3e-4,
+            "model.scale_targets": True,
             "model.patience": 10,
             "sac.normalize": True,
             "sac.actor_decay": False,

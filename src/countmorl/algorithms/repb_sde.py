@@ -7,9 +7,9 @@ trains the policy that counts. Rewards are lowered by lambda |std_i(mu_i)|_2 ove
 standardised targets.
 
 Differences from the authors' code: one command in place of two scripts; phi ends in swish, not in
-tanh; the weight decay is MOPO's (theirs is twice that); targets are standardised in the penalty
-only; rollouts are begun every epoch; the balance is taken at every fourth step, four times as
-heavy.
+tanh; the weight decay is MOPO's (theirs is twice that); the penalty's weight is in thirds of the
+rewards' root mean square; rollouts are begun every epoch; the balance is taken at every fourth
+step, four times as heavy.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,8 @@ class RepBSDE(AbstractModelBased):
     """Steps of the second fit between two that balance, with as much more weight: the same on
     average, and the balance is what that fit costs most for. 1 balances at every step."""
     weight: float = 10.0
-    """Weight of the members' spread in the penalty (lambda)."""
+    """Weight of the members' spread in the penalty (lambda), in thirds of the rewards' root mean
+    square."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,9 +62,14 @@ class RepBSDE(AbstractModelBased):
         """The first policy only has to show where policies go."""
         return self.epochs if round_ == 1 else self.first_epochs or max(1, self.epochs // 2)
 
+    def step_cost(self, unit: float) -> float:
+        """Ten times what a model costs that knows nothing."""
+        return 10 * self.weight * unit
+
     def pessimism(self, build: AbstractBuild) -> SpreadPenalty:
         """Penalise by the spread of the members' means."""
-        return SpreadPenalty(Standardizer.fit(np.asarray(build.targets)).std, self.weight)
+        scale = Standardizer.fit(np.asarray(build.targets)).std
+        return SpreadPenalty(scale, self.weight * build.unit)
 
     def model_term(
         self, agent: AbstractAgent, dataset: Dataset, standardizer: Standardizer

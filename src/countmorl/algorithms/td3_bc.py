@@ -1,9 +1,10 @@
 """TD3+BC (Fujimoto and Gu, NeurIPS 2021): TD3 with a pull towards the data's actions.
 
 Actor: -lambda Q_1(s, pi(s)) + (pi(s) - a)^2, lambda = value_weight / mean |Q_1(s, pi(s))| over the
-batch; observations standardised (deviation + 1e-3). Known differences from the authors' code: the
-discount is 0.995, not 0.99, and the policy that is judged is averaged, as with our other methods;
-critics begin at the data's mean value. `--preset paper` has none of them.
+batch; observations standardised. Known differences from the authors' code: the discount is 0.995,
+not 0.99, and the policy that is judged is averaged, as with our other methods; critics begin at the
+data's mean value and see rewards in a unit of their own. `--preset paper` has none of them. Nothing
+is added to an observation's deviation, where they add 1e-3.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +42,8 @@ class TD3PlusBC(AbstractAlgorithm):
 
     def agent(self, dataset: Dataset, *, key: Key) -> TD3BC:
         """TD3 on standardised observations."""
-        standardizer = Standardizer.fit(dataset.obs, margin=1e-3)
+        standardizer = Standardizer.fit(dataset.obs)
         sizes = (dataset.obs_dim, dataset.action_dim)
-        weights = {"value_weight": self.value_weight, "value": self.td3.first_value(dataset)}
-        return TD3BC.make(self.td3, standardizer, *sizes, **weights, key=key)
+        values = {"value": self.td3.first_value(dataset), "unit": self.td3.unit(dataset)}
+        weight = self.value_weight
+        return TD3BC.make(self.td3, standardizer, *sizes, value_weight=weight, **values, key=key)

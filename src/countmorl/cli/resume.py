@@ -12,6 +12,7 @@ def resume(
     data: str | None = None,
     method: str | None = None,
     termination: str | None = None,
+    reward_function: str | None = None,
     task: str | None = None,
     json: bool = False,
 ) -> int:
@@ -26,12 +27,19 @@ def resume(
         method: The run's own method again, where that is your code (module:Class).
         termination: The run's own termination rule again, where that is your code
             (module:function).
+        reward_function: The run's own reward function again (module:function).
         task: The run's own environment again, where that is your code (module:Env-v0).
         json: Print a JSON summary at the end.
     """
     return finish(
         lambda: api.resume(
-            run, epochs=epochs, data=data, method=method, termination=termination, task=task
+            run,
+            epochs=epochs,
+            data=data,
+            method=method,
+            termination=termination,
+            reward_function=reward_function,
+            task=task,
         ),
         json,
     )

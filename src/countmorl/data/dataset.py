@@ -174,20 +174,42 @@ class Dataset:
         `all` for imitation; `critic` where the next observation is known or not needed because
         the task ended; `model` only where it is known.
         """
-        keep = {
-            "all": np.ones_like(self.next_known),
-            "critic": self.learnable,
-            "model": self.next_known,
-        }[rows]
+        keep = self._good_for(rows)
         if not keep.any():
-            raise DataError(
-                f"'{self.name}' has no row whose next observation is known, so nothing but "
-                "imitation can learn from it."
-            )
+            raise self._imitation_only()
         step = Transition(
             self.obs, self.space.scaled(self.action), self.reward, self.next_obs, self.terminated
         )
         return step if keep.all() else Transition(*(field[keep] for field in step))
+
+    def known_among(self, rows: RowKind) -> np.ndarray:
+        """Tell which of those steps have a known next observation."""
+        return self.next_known[self._good_for(rows)]
+
+    def goes_on(self, rows: RowKind) -> np.ndarray:
+        """Tell which of those steps are followed by the next of them."""
+        ends = np.zeros(len(self), bool)
+        ends[self.episode_ends] = True
+        kept = np.flatnonzero(self._good_for(rows))
+        return np.append(np.diff(kept) == 1, False) & ~ends[kept]
+
+    def require_successors(self) -> None:
+        """Refuse a log in which no step has a known next observation."""
+        if not self.next_known.any():
+            raise self._imitation_only()
+
+    def _good_for(self, rows: RowKind) -> np.ndarray:
+        return {
+            "all": np.ones_like(self.next_known),
+            "critic": self.learnable,
+            "model": self.next_known,
+        }[rows]
+
+    def _imitation_only(self) -> DataError:
+        return DataError(
+            f"'{self.name}' has no row whose next observation is known, so nothing but "
+            "imitation can learn from it."
+        )
 
     @cached_property
     def returns(self) -> np.ndarray:

@@ -185,11 +185,15 @@ class Fields:
 
     @property
     def within_one(self) -> bool:
-        """Whether every action lies between -1 and 1."""
-        return bool(np.abs([self.action.min(), self.action.max()]).max() <= 1 + SLACK)
+        """Whether actions are bounded by -1 and 1 as those of every D4RL task are."""
+        known = self.task is not None and self.task.reference is not None
+        return known and bool(np.abs([self.action.min(), self.action.max()]).max() <= 1 + SLACK)
 
     def action_space(self) -> ActionSpace:
-        """Bounds as given; else [-1, 1] if all actions fit, else the range of each column."""
+        """Bounds as given; else those of a task of D4RL, or the range of each column.
+
+        Actions that happen to lie within [-1, 1] tell nothing: they would not in another unit.
+        """
         low, high = self.action_low, self.action_high
         if low is not None and high is not None:
             space = ActionSpace(low=low, high=high, discrete=self.discrete)
@@ -200,7 +204,10 @@ class Fields:
             return ActionSpace(low=-ones, high=ones)
         self._check_stretch()
         low, high = self.action.min(axis=0), self.action.max(axis=0)
-        return ActionSpace(low=low, high=np.where(high > low, high, low + 1).astype(np.float32))
+        # One that never varied may vary by next to nothing, whatever its unit.
+        little = 1e-3 * np.where(low == 0, 1, np.abs(low))
+        high = np.where(high > low, high, low + little)
+        return ActionSpace(low=low, high=high.astype(np.float32))
 
     def describe_actions(self, space: ActionSpace) -> str:
         """How actions were understood and why, and where their bounds come from."""
@@ -209,7 +216,7 @@ class Fields:
         if self.bounded:
             said = "bounds as given"
         elif self.within_one:
-            said = "all within -1 and 1, which are taken as the bounds"
+            said = "the task's bounds of -1 and 1"
         else:
             said = "bounds from the data"
         slack = space.slack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def load(
     if isinstance(source, Dataset):
         dataset = source
     else:
-        dataset = Dataset.of(read(source, options=options))
+        fields = read(source, options=options)
+        dataset = Dataset.of(replace(fields, task=wanted) if wanted else fields)
         if not is_named(source):  # Of D4RL's and Minari's own side information everybody knows.
             _say_unused(dataset)
     if wanted:

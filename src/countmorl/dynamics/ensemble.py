@@ -14,7 +14,7 @@ from countmorl.types import Key
 
 
 class Ensemble(eqx.Module):
-    """Gaussian models of (next_obs - obs, reward), inputs standardised.
+    """Gaussian models of (next_obs - obs, reward), inputs and targets standardised.
 
     `elites` lists the members with the lowest hold-out error, best first; only they are rolled
     out and counted.
@@ -22,6 +22,9 @@ class Ensemble(eqx.Module):
 
     members: GaussianNet
     standardizer: Standardizer
+    """Of the inputs, (obs, action)."""
+    targets: Standardizer
+    """Of what is predicted: changes of the observation, and the reward."""
     elites: Int[Array, " elites"]
     holdout_error: Float[Array, " members"]
 
@@ -36,8 +39,8 @@ class Ensemble(eqx.Module):
             members["log_var_max"],
             members["log_var_min"],
         )
-        standardizer = Standardizer(**saved["standardizer"])
-        return cls(nets, standardizer, saved["elites"], saved["holdout_error"])
+        inputs, targets = (Standardizer(**saved[name]) for name in ("standardizer", "targets"))
+        return cls(nets, inputs, targets, saved["elites"], saved["holdout_error"])
 
     @property
     def elite_members(self) -> GaussianNet:
@@ -47,7 +50,8 @@ class Ensemble(eqx.Module):
     def of_elites(self, elites: GaussianNet) -> "Ensemble":
         """An ensemble of these networks alone, in the elites' place and order."""
         error = self.holdout_error[self.elites]
-        return Ensemble(elites, self.standardizer, jnp.arange(len(error)), error)
+        scales = (self.standardizer, self.targets)
+        return Ensemble(elites, *scales, jnp.arange(len(error)), error)
 
     def standardize(
         self, obs: Float[Array, "*batch obs"], action: Float[Array, "*batch action"]

@@ -15,7 +15,8 @@ from jaxtyping import Array, Bool, Float, Int
 from countmorl.configs import at_least, check_types, positive
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.dynamics.gaussian import GaussianNet, taught
+from countmorl.dynamics.layout import Layout
 from countmorl.errors import ConfigError
 from countmorl.fitting import AbstractFit
 from countmorl.nets import CosineDecay
@@ -53,6 +54,9 @@ class EnsembleConfig:
     """Gradient steps of one epoch at the least: few data are passed over more than once."""
     decays: tuple[float, ...] = (2.5e-5, 5e-5, 7.5e-5, 7.5e-5, 1e-4)
     """Weight decay of each layer."""
+    scale_targets: bool = True
+    """Standardise what is predicted, so that units do not matter. The papers do not: their weights
+    of a model's uncertainty are in the log's own units."""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -82,12 +86,23 @@ class EnsembleConfig:
 
 
 class ModelRows(eqx.Module):
-    """Training and hold-out rows on the device, inputs standardised. Read only."""
+    """Training and hold-out rows on the device, inputs and targets standardised. Read only."""
 
     x: Float[Array, "rows inputs"]
     y: Float[Array, "rows targets"]
     holdout_x: Float[Array, "holdout inputs"]
     holdout_y: Float[Array, "holdout targets"]
+    known: Bool[Array, " rows"] | None = None
+    """False where an episode ended and the log has no next observation: such rows teach their
+    reward alone. None where all rows have one."""
+    holdout_known: Bool[Array, " holdout"] | None = None
+
+
+class Scales(eqx.Module):
+    """What a model's inputs and targets are standardised by."""
+
+    inputs: Standardizer
+    targets: Standardizer
 
 
 class FitState(eqx.Module):
@@ -119,22 +134,37 @@ class AbstractModelTerm(eqx.Module):
         return jax.lax.cond(step % self.every == 0, whole, nothing, members)
 
 
-def split_rows(
-    dataset: Dataset, config: EnsembleConfig, seed: int
-) -> tuple[ModelRows, Standardizer]:
-    """Hold out some transitions, scale inputs by the rest."""
-    step = dataset.transitions("model")
+def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[ModelRows, Scales]:
+    """Hold out some transitions, scale inputs and targets by the rest.
+
+    A step that ended the task needs no next observation to teach its reward.
+    """
+    dataset.require_successors()
+    step, known = dataset.transitions("critic"), dataset.known_among("critic")
     count = len(step.reward)
     held = min(config.holdout, count // 5)
     if held < 1:
         raise ConfigError(f"A model needs at least 5 usable rows, got {count}.")
     order = np.random.default_rng(seed).permutation(count)
     x = np.concatenate([step.obs, step.action], axis=1)
-    y = np.concatenate([step.next_obs - step.obs, step.reward[:, None]], axis=1)
-    standardizer = Standardizer.fit(x[order[held:]])
-    x = standardizer(x)
-    parts = (x[order[held:]], y[order[held:]], x[order[:held]], y[order[:held]])
-    return ModelRows(*(jnp.asarray(part) for part in parts)), standardizer
+    y = np.concatenate([Layout.of(dataset).changes(*step[::3]), step.reward[:, None]], axis=1)
+    rest = order[held:]
+    inputs, targets = Standardizer.fit(x[rest]), Standardizer.identity(y.shape[1])
+    if config.scale_targets:
+        targets = target_scales(y[rest], known[rest])
+    x, y = inputs(x), targets(y)
+    parts = [values[rows] for rows in (rest, order[:held]) for values in (x, y)]
+    if not known.all():
+        parts += [known[rest], known[order[:held]]]
+    return ModelRows(*(jnp.asarray(part) for part in parts)), Scales(inputs, targets)
+
+
+def target_scales(y: np.ndarray, known: np.ndarray) -> Standardizer:
+    """Scale changes by the rows that have them, rewards by all; what never varies is exact."""
+    changes = Standardizer.fit(y[known, :-1], exact=True)
+    rewards = Standardizer.fit(y[:, -1:], exact=True)
+    both = jnp.concatenate
+    return Standardizer(both([changes.mean, rewards.mean]), both([changes.std, rewards.std]))
 
 
 class EnsembleFit(AbstractFit[FitState, Ensemble]):
@@ -147,12 +177,12 @@ class EnsembleFit(AbstractFit[FitState, Ensemble]):
     def __init__(
         self,
         rows: ModelRows,
-        standardizer: Standardizer,
+        scales: Scales,
         config: EnsembleConfig,
         round_: int = 0,
     ) -> None:
         self.name, self.stream = ("model", 1) if round_ == 0 else (f"model-{round_}", 100 + round_)
-        self.rows, self.standardizer = rows, standardizer
+        self.rows, self.scales = rows, scales
         self.config, self.epochs = config, config.max_epochs
         self.updates = config.steps(len(rows.x))
 
@@ -195,7 +225,8 @@ class EnsembleFit(AbstractFit[FitState, Ensemble]):
     def result(self, state: FitState) -> Ensemble:
         """The best weights of each member, ranked."""
         order = jnp.argsort(state.best_error)[: self.config.elites]
-        return Ensemble(state.best, self.standardizer, order, state.best_error)
+        inputs, targets = self.scales.inputs, self.scales.targets
+        return Ensemble(state.best, inputs, targets, order, state.best_error)
 
 
 @eqx.filter_jit(donate="all-except-first")
@@ -213,7 +244,8 @@ def fit_epoch(
     batches = state.bootstrap[:, taken].reshape(config.members, steps, -1).swapaxes(0, 1)
 
     def loss(members: GaussianNet, index: Int[Array, "members batch"], at: Array) -> Array:
-        one = lambda member, pick: member.loss(rows.x[pick], rows.y[pick], config.decays)  # noqa: E731
+        known = lambda pick: None if rows.known is None else rows.known[pick]  # noqa: E731
+        one = lambda m, pick: m.loss(rows.x[pick], rows.y[pick], config.decays, known(pick))  # noqa: E731
         fit = jnp.sum(jax.vmap(one)(members, index))
         return fit if term is None else fit + term.at(at, members, key=key)
 
@@ -241,11 +273,17 @@ def fit_epoch(
 
 
 def holdout_error(members: GaussianNet, rows: ModelRows) -> Float[Array, " members"]:
-    """Mean squared error of each member's mean on the hold-out rows."""
+    """Mean squared error of each member's mean on the hold-out rows.
+
+    Targets are standardised: 1 is what their means would have.
+    """
 
     def one(member: GaussianNet) -> Float[Array, ""]:
         mean, _ = member.head(member.trunk(rows.holdout_x))
-        return jnp.mean(jnp.square(mean - rows.holdout_y))
+        square = jnp.square(mean - rows.holdout_y)
+        if rows.holdout_known is None:
+            return jnp.mean(square)
+        return jnp.mean(square, where=taught(rows.holdout_known, square))
 
     return jax.vmap(one)(members)
 

@@ -58,6 +58,8 @@ class LearnedTermination(AbstractTermination):
     standardizer: Standardizer
     net: MLP
     temperature: Float[Array, ""]
+    sees_next: bool = eqx.field(static=True, default=True)
+    """Whether it looks at the next observation, which a log may not have where the task ended."""
 
     def logit(
         self,
@@ -66,7 +68,8 @@ class LearnedTermination(AbstractTermination):
         next_obs: Float[Array, "*batch obs"],
     ) -> Float[Array, "*batch"]:
         """Log-odds of the end, calibrated by one temperature on held-out rows."""
-        x = self.standardizer(jnp.concatenate([obs, action, next_obs], axis=-1))
+        parts = [obs, action, next_obs] if self.sees_next else [obs, action]
+        x = self.standardizer(jnp.concatenate(parts, axis=-1))
         return self.net(x)[..., 0] / self.temperature
 
     def __call__(

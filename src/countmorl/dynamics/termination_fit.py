@@ -24,7 +24,10 @@ HOLDOUT = 5000
 
 
 class EndRows(eqx.Module):
-    """Pairs with their next observation, joined and scaled, and whether the task ended there."""
+    """Pairs with their next observation, joined and scaled, and whether the task ended there.
+
+    Where the log does not hold what followed the last step of a task, pairs alone.
+    """
 
     x: Float[Array, "rows inputs"]
     ended: Bool[Array, " rows"]
@@ -39,10 +42,16 @@ class EndState(eqx.Module):
     opt_state: optax.OptState
 
 
+def sees_next(dataset: Dataset) -> bool:
+    """Whether every step that ended the task has a known next observation."""
+    return bool(dataset.next_known[dataset.terminated].all())
+
+
 def split_rows(dataset: Dataset, seed: int) -> tuple[EndRows, Standardizer]:
     """Hold out a tenth (at most 5000), evenly from ended and other rows."""
-    step = dataset.transitions("model")
-    x = np.concatenate([step.obs, step.action, step.next_obs], axis=1)
+    step = dataset.transitions("critic")
+    parts = (step.obs, step.action, *((step.next_obs,) if sees_next(dataset) else ()))
+    x = np.concatenate(parts, axis=1)
     standardizer = Standardizer.fit(x)
     x = standardizer(x)
     order = np.random.default_rng(seed).permutation(len(x))
@@ -64,6 +73,7 @@ class TerminationFit(AbstractFit[EndState, LearnedTermination]):
 
     def __init__(self, dataset: Dataset, seed: int) -> None:
         self.rows, self.standardizer = split_rows(dataset, seed)
+        self.sees_next = sees_next(dataset)
 
     def init(self, *, key: Key) -> EndState:
         """A random classifier."""
@@ -76,11 +86,12 @@ class TerminationFit(AbstractFit[EndState, LearnedTermination]):
 
     def judge(self, state: EndState, epoch: int) -> dict[str, float]:
         """Held-out errors of the calibrated rule."""
-        return quality(calibrated(state, self.rows, self.standardizer), self.rows)
+        return quality(self.result(state), self.rows)
 
     def result(self, state: EndState) -> LearnedTermination:
         """The calibrated rule."""
-        return calibrated(state, self.rows, self.standardizer)
+        rule = calibrated(state, self.rows, self.standardizer)
+        return LearnedTermination(rule.standardizer, rule.net, rule.temperature, self.sees_next)
 
 
 @eqx.filter_jit(donate="all-except-first")

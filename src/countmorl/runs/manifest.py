@@ -14,6 +14,7 @@ from countmorl.configs import from_json, to_json
 from countmorl.errors import ConfigError, RunError
 from countmorl.files import parse_json, write_text
 from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.schema import Schema
 
 FORMAT = 2
 PACKAGES = ("countmorl", "jax", "jaxlib", "equinox", "optax", "numpy", "scipy")
@@ -29,6 +30,8 @@ class DataOrigin:
     source: str | None = None
     """The file or name they were loaded from; None for arrays in memory."""
     options: DataOptions = field(default_factory=DataOptions)
+    schema: Schema | None = None
+    """What their columns mean, where they have names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +90,10 @@ class Manifest:
 def _add_later_options(values: dict[str, Any]) -> None:
     """Say of a run that began before these options existed what it did: nothing was said."""
     data = values.get("data")
-    options = data.get("options") if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return
+    data.setdefault("schema", None)
+    options = data.get("options")
     if isinstance(options, dict):
         for name in ("done", "actions"):
             options.setdefault(name, None)

@@ -1,1 +1,1 @@
-"""What runs in production: NumPy only, never JAX."""
+"""What runs in production: NumPy and safetensors, never JAX, no package of tables."""

@@ -1,19 +1,30 @@
-"""A trained policy that needs only NumPy: load it, give it observations, get actions."""
+"""A trained policy without JAX: load it, give it observations or rows of a log, get actions.
+
+It needs NumPy and safetensors, and no package of tables either.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from countmorl.configs import to_json
 from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, write_arrays
+from countmorl.runtime.actions import NamedAction, action_names, name_action
+from countmorl.runtime.checks import schema_problem, stored_schema
 from countmorl.runtime.files import read_policy_file
+from countmorl.runtime.named import Frame, as_numbers, in_order, names_of
+from countmorl.runtime.rows import Rows
+from countmorl.runtime.session import NO_NAMES, Session
+from countmorl.schema import Schema
 from countmorl.spaces import ActionSpace
 
 KIND = "policy"
@@ -42,6 +53,8 @@ class Policy:
     log_std_range: tuple[float, float] = (-20.0, 2.0)
     info: Mapping[str, Any] = field(default_factory=dict)
     """Where the policy comes from: algorithm, dataset, task, version."""
+    schema: Schema | None = None
+    """What the columns of its log mean, where they had names."""
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -70,13 +83,36 @@ class Policy:
         """Whether actions are numbers from 0 to `action_dim` - 1, not vectors."""
         return self.space.discrete
 
-    def act(self, obs: ArrayLike, *, rng: np.random.Generator | None = None) -> np.ndarray | Any:
+    @property
+    def obs_names(self) -> tuple[str, ...]:
+        """Names of an observation's numbers; their places where the log gave none."""
+        if self.schema:
+            return self.schema.obs_names
+        return tuple(f"obs[{i}]" for i in range(self.obs_dim))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """Names of an action's numbers; of discrete actions, their own, in order of number."""
+        if self.schema:
+            return action_names(self.schema)
+        return tuple(f"action[{i}]" for i in range(self.action_dim))
+
+    def act(
+        self,
+        obs: ArrayLike | Mapping[str, Any] | Frame,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> np.ndarray | Any:
         """Return the action for one observation [obs_dim] or a batch [n, obs_dim].
 
         The action is the policy's mean, squashed, or the likeliest of discrete ones; with `rng` it
-        is sampled where the policy is stochastic.
+        is sampled where the policy is stochastic. A discrete action is a number, whose name is
+        `policy.action_names[number]`.
+
+        Columns with names, of a mapping or a DataFrame, are put in the order of
+        `policy.obs_names`; an array is taken to be in that order.
         """
-        obs = np.asarray(obs, np.float32)
+        obs = self._in_order(obs)
         if obs.ndim not in (1, 2) or obs.shape[-1] != self.obs_dim:
             raise DataError(
                 f"The policy wants observations of {self.obs_dim} numbers, [{self.obs_dim}] or "
@@ -97,6 +133,26 @@ class Policy:
                 y = y + np.exp(np.clip(log_std, *self.log_std_range)) * noise
         return self.space.actions(np.tanh(y))
 
+    def act_row(self, row: Any, *, rng: np.random.Generator | None = None) -> NamedAction:
+        """Return the action for one row of a log, a mapping of names to raw values.
+
+        The name of a discrete action; of a vector, its numbers by name. Where the policy needs to
+        know the rows before, as with history, `session` has the same method.
+        """
+        rows = self._rows_alone()
+        return name_action(rows.schema, self.act(rows.numbers(row), rng=rng))
+
+    def act_rows(
+        self, rows: Iterable[Any], *, rng: np.random.Generator | None = None
+    ) -> list[NamedAction]:
+        """Return the action for each of several rows that have nothing to do with each other."""
+        alone = self._rows_alone()
+        return [name_action(alone.schema, a) for a in self.act(alone.table(rows), rng=rng)]
+
+    def session(self) -> Session:
+        """Begin an episode: what is returned remembers its rows and actions, as history needs."""
+        return Session(self.act, self._rows)
+
     def save(self, path: str | Path) -> None:
         """Write the policy to one safetensors file, atomically."""
         arrays: Arrays = {
@@ -115,6 +171,8 @@ class Policy:
             "log_std_range": list(self.log_std_range),
             "info": dict(self.info),
         }
+        if self.schema:
+            meta["schema"] = to_json(self.schema)
         write_arrays(Path(path), arrays, meta)
 
     @classmethod
@@ -151,9 +209,35 @@ class Policy:
                 ),
                 log_std_range=tuple(meta["log_std_range"]),
                 info=meta["info"],
+                schema=stored_schema(path, meta.get("schema")),
             )
         except (KeyError, TypeError) as error:
             raise RunError(f"{path} is not a complete policy: {error} is missing.") from error
+
+    @cached_property
+    def _rows(self) -> Rows | None:
+        return Rows(self.schema) if self.schema else None
+
+    def _rows_alone(self) -> Rows:
+        """What reads rows that stand alone; refused where they say too little."""
+        if self._rows is None:
+            raise DataError(NO_NAMES)
+        if why := self._rows.needs_session:
+            raise DataError(
+                f"This policy cannot act on a row alone: {why}. Use `session = policy.session()`, "
+                "one for each episode, and `session.act_row(row)`."
+            )
+        return self._rows
+
+    def _in_order(self, obs: Any) -> np.ndarray:
+        if names_of(obs) is None:
+            return as_numbers(obs)
+        if self.schema is None:
+            raise DataError(
+                "The log that this policy learned from had no names of columns, so columns with "
+                f"names cannot be put in its order. Give an array, [n, {self.obs_dim}]."
+            )
+        return in_order(obs, self.schema.obs_names)
 
     def _problem(self) -> str | None:
         bounds = (self.space.low, self.space.high)
@@ -181,4 +265,4 @@ class Policy:
             return "its head and its actions are of two kinds"
         if len(self.log_std_range) != 2 or not isinstance(self.info, Mapping):
             return "its description is not of the known form"
-        return None
+        return schema_problem(self.schema, self) if self.schema else None

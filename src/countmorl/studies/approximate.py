@@ -24,7 +24,14 @@ from countmorl.counting.estimate import SIGNS, CountEstimate
 from countmorl.counting.learned import CodeCounter
 from countmorl.counting.table import CountTable
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit, ModelRows, keep_better, split_rows
+from countmorl.dynamics.fit import (
+    EnsembleConfig,
+    EnsembleFit,
+    ModelRows,
+    Scales,
+    keep_better,
+    split_rows,
+)
 from countmorl.envs.gridworld import World
 from countmorl.errors import ConfigError
 from countmorl.fitting import AbstractFit, run_fit
@@ -128,10 +135,10 @@ def compare(world: World, steps: Steps, config: CountsConfig, *, seed: int) -> C
     """Fit ensemble and encoders on a log, count all its rows, and compare every pair."""
     wall, cpu = time.perf_counter(), time.process_time()
     dataset = drawn_rows(world, steps, config.fit_rows, drawing=config.drawing, seed=seed)
-    rows, standardizer = split_rows(dataset, config.model, seed)
+    rows, scales = split_rows(dataset, config.model, seed)
     if config.fit_pairs == "all":
-        rows, standardizer = _rescaled(rows, standardizer, Standardizer.fit(hot_pairs(world)))
-    ensemble = run_fit(EnsembleFit(rows, standardizer, config.model), seed=seed)
+        rows, scales = _rescaled(rows, scales, Standardizer.fit(hot_pairs(world)))
+    ensemble = run_fit(EnsembleFit(rows, scales, config.model), seed=seed)
     x = pair_inputs(world, ensemble)
     if config.fit_pairs == "all":
         rows = eqx.tree_at(lambda rows: rows.x, rows, x)
@@ -171,12 +178,10 @@ def count_pairs(words: np.ndarray, counts: np.ndarray) -> tuple[CountTable, ...]
     return tuple(CountTable.of(member[logged], counts[logged]) for member in words)
 
 
-def _rescaled(
-    rows: ModelRows, old: Standardizer, new: Standardizer
-) -> tuple[ModelRows, Standardizer]:
+def _rescaled(rows: ModelRows, old: Scales, new: Standardizer) -> tuple[ModelRows, Scales]:
     """Give the inputs another scale."""
-    x, holdout_x = (new(old.invert(part)) for part in (rows.x, rows.holdout_x))
-    return ModelRows(x, rows.y, holdout_x, rows.holdout_y), new
+    x, holdout_x = (new(old.inputs.invert(part)) for part in (rows.x, rows.holdout_x))
+    return ModelRows(x, rows.y, holdout_x, rows.holdout_y), Scales(new, old.targets)
 
 
 class CodesState(eqx.Module):

@@ -89,6 +89,7 @@ def train_tabular(
             source=source,
             name=dataset.name,
             hash=dataset.hash,
+            schema=dataset.schema,
             options=options or DataOptions(),
         ),
     )

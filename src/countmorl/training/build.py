@@ -13,10 +13,13 @@ from countmorl.counting.query import CountUse, save_counter
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleFit
+from countmorl.dynamics.known_reward import KnownReward
+from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import AbstractTermination, KnownTermination, known_rule
 from countmorl.dynamics.termination_fit import TerminationFit
 from countmorl.pessimism import CountPenalty
-from countmorl.rollouts import PenalizedModel
+from countmorl.rollouts import PenalizedModel, Sequences
+from countmorl.scaling import reward_unit
 from countmorl.training.epoch import Imagination
 from countmorl.training.stages import Stages
 
@@ -36,7 +39,7 @@ class Build(AbstractBuild):
         self.algorithm, self.dataset, self.stages, self.seed = algorithm, dataset, stages, seed
         fit = EnsembleFit.of(dataset, algorithm.model, seed=seed, round_=round_)
         if before is not None:
-            fit.term = algorithm.model_term(before, dataset, fit.standardizer)
+            fit.term = algorithm.model_term(before, dataset, fit.scales.inputs)
         self.rows = fit.rows
         self.ensemble: Ensemble = stages.do(fit)
 
@@ -47,27 +50,35 @@ class Build(AbstractBuild):
 
     @property
     def targets(self) -> Float[Array, "rows targets"]:
-        """What followed each pair: the change of the observation, and the reward."""
+        """What followed each pair, standardised: changes of the observation, and the reward."""
         return self.rows.y
+
+    @property
+    def unit(self) -> float:
+        """What weights of penalties are multiplied by to be rewards of the log."""
+        scaled = self.algorithm.model.scale_targets
+        return reward_unit(self.dataset.reward) if scaled else 1.0
 
     def imagination(self) -> Imagination:
         """The model a policy is trained in, with its pessimism."""
         config = self.algorithm
-        model = PenalizedModel(self.ensemble, config.pessimism(self), self.termination())
+        model = PenalizedModel(
+            self.ensemble,
+            config.pessimism(self),
+            self.termination(),
+            Layout.of(self.dataset),
+            KnownReward.of(config.reward_function),
+        )
         sizes = (config.horizon, config.begun, config.imagined_rows, config.going_on)
-        return Imagination(model, *sizes, config.model_adversary(self))
+        sequences = Sequences.of(self.dataset, config.rows)
+        return Imagination(model, *sizes, config.model_adversary(self), sequences)
 
     def termination(self) -> AbstractTermination:
         """The rule given, or the task's, or one learned from the flags of the data."""
         task = self.dataset.task
         name = self.algorithm.termination or (task.termination if task else None)
-        if name is None and self.dataset.terminated[self.dataset.next_known].any():
-            return self.stages.do(TerminationFit(self.dataset, self.seed))
         if name is None and self.dataset.terminated.any():
-            self.stages.say(
-                "warning: the data tell where the task ends but not how the last step went, so "
-                "ends cannot be learned; rollouts never end. --termination gives a rule."
-            )
+            return self.stages.do(TerminationFit(self.dataset, self.seed))
         return KnownTermination(known_rule(name or "never"))
 
     def counter(self, name: str, config: CodesConfig) -> AbstractCounter:
@@ -96,11 +107,18 @@ class Build(AbstractBuild):
         )
         save_counter(run, penalty.counter, use)
         self.stages.say(f"a pair that was never seen costs {penalty.beta:.3g} (beta)")
+        if penalty.beta == 0 and self.algorithm.beta == "auto":  # type: ignore[attr-defined]
+            self.stages.say(
+                "warning: every logged reward is 0, so there is nothing to learn and nothing to "
+                "lose: no pair is penalised. Is the reward's column the right one?"
+            )
+        known = self.rows.holdout_known
+        known = slice(None) if known is None else known
         calibration = calibrate(
             self.ensemble,
             penalty.counter,
-            self.rows.holdout_x,
-            self.rows.holdout_y,
+            self.rows.holdout_x[known],
+            self.rows.holdout_y[known],
             penalty.estimate,
             penalty.alpha,
             actions=self.dataset.action_dim,

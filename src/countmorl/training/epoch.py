@@ -12,7 +12,7 @@ from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.algorithms.adversary import AbstractAdversary, AdversaryState
 from countmorl.buffer import RingBuffer
-from countmorl.rollouts import PenalizedModel, rollout
+from countmorl.rollouts import PenalizedModel, Sequences, rollout
 from countmorl.types import Key, Metrics, Transition
 
 
@@ -29,6 +29,8 @@ class Imagination(eqx.Module):
     """Rollouts that go on from where the last epoch's ended; the others begin in the data."""
     adversary: AbstractAdversary | None = None
     """What changes the model after each epoch."""
+    sequences: Sequences | None = None
+    """What was logged of the numbers that no action can influence."""
 
 
 class Frozen(eqx.Module):
@@ -92,14 +94,18 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
     start, facts = frozen.data.obs[rows], {}
     if plan.going_on:
         further_key = jr.fold_in(start_key, 1)
-        last, alive = state.buffer.latest(plan.going_on, plan.horizon, key=further_key)
+        last, alive, followed = state.buffer.latest(plan.going_on, plan.horizon, key=further_key)
         alive &= near(last.next_obs, frozen.data.obs)
         further = jnp.where(alive[:, None], last.next_obs, start[: plan.going_on])
         start = start.at[: plan.going_on].set(further)
+        if followed is not None:
+            rows = rows.at[: plan.going_on].set(jnp.where(alive, followed, rows[: plan.going_on]))
         facts["continued"] = alive.sum(dtype=jnp.float32) / plan.branches
     model = state.adversary.inside(plan.model) if state.adversary else plan.model
-    steps, alive, rolled = rollout(model, state.agent.act, start, plan.horizon, key=roll_key)
-    return state.buffer.add(steps, alive), {f"rollout_{k}": v for k, v in (facts | rolled).items()}
+    follow = {} if plan.sequences is None else {"sequences": plan.sequences, "rows": rows}
+    rolled = rollout(model, state.agent.act, start, plan.horizon, **follow, key=roll_key)
+    facts = {f"rollout_{name}": value for name, value in (facts | rolled.facts).items()}
+    return state.buffer.add(rolled.steps, rolled.live, rolled.rows), facts
 
 
 def near(obs: Float[Array, "batch obs"], data: Float[Array, "rows obs"]) -> Bool[Array, " batch"]:

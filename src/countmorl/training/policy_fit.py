@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
 from countmorl.agents.imitator import Imitator
@@ -15,8 +17,14 @@ from countmorl.evaluation.base import Evaluator
 from countmorl.fitting import AbstractFit
 from countmorl.runs.options import RunOptions
 from countmorl.runtime.policy import Policy
+from countmorl.scaling import reward_unit
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
 from countmorl.types import Key, Metrics
+
+FAR = 10.0
+"""How many times the greatest sum of rewards a value must be to be called absurd."""
+LEAST_ENTROPY = 20.0
+"""Nats below zero that one number of an action may have: the authors' floor of the deviation."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,7 +73,7 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         buffer = adversary = None
         if plan is not None:
             rows, sizes = plan.branches * plan.horizon, (dataset.obs_dim, dataset.action_dim)
-            buffer = RingBuffer.empty(self.retain, rows, *sizes)
+            buffer = RingBuffer.empty(self.retain, rows, *sizes, sequences=bool(plan.sequences))
             adversary = plan.adversary.start(plan.model) if plan.adversary else None
         agent: Any = self.job.algorithm.agent(dataset, key=key)
         if self.clone is not None:
@@ -91,9 +99,23 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         played = "return" in estimate.facts
         return dict(estimate.facts) if played else {"value": estimate.value, **estimate.facts}
 
+    def limits(self) -> dict[str, float]:
+        """Values, their squares and entropies beyond which a training has diverged."""
+        config = getattr(self.job.algorithm, "sac", getattr(self.job.algorithm, "td3", None))
+        if config is None:
+            return {}
+        rewards, actions = self.job.dataset.reward, self.job.dataset.action_dim
+        largest, unit = float(np.abs(rewards).max()), reward_unit(self.job.dataset.reward)
+        # The entropy of a step weighs about as much as a reward for each number of an action.
+        step = largest + self.job.algorithm.step_cost(unit) + (3 + actions) * unit
+        value = FAR * step / (1 - config.discount)
+        return {"q": value, "critic_loss": value**2, "entropy": FAR * LEAST_ENTROPY * actions}
+
     def policy(self, state: PolicyState) -> Policy:
-        """Return the policy as it is now."""
-        return state.agent.policy(self.job.dataset.space, self.job.info)
+        """Return the policy as it is now, with what the data say of their columns."""
+        dataset = self.job.dataset
+        policy = state.agent.policy(dataset.space, self.job.info)
+        return replace(policy, schema=dataset.schema) if dataset.schema else policy
 
     def result(self, state: PolicyState) -> AbstractAgent:
         """Return the trained agent."""

@@ -13,13 +13,12 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load
-from countmorl.dynamics.termination import check_rule
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.tabular.train import NAME as TABULAR
 from countmorl.tabular.train import resume_tabular
-from countmorl.training.train import EvaluatorFor, carry_out
+from countmorl.training.train import EvaluatorFor, carry_out, check_rules
 
 
 def resume(
@@ -30,14 +29,15 @@ def resume(
     epochs: int | None = None,
     method: str | type[AbstractAlgorithm] | None = None,
     termination: str | None = None,
+    reward_function: str | None = None,
     task: str | None = None,
     quiet: bool = False,
 ) -> Run:
     """Go on with a run.
 
     `data` gives the dataset where it has moved or was never a file; `epochs` trains on beyond
-    what was asked for at first. `method`, `termination` and `task` are said again where they are
-    code of your own, since no file makes code run.
+    what was asked for at first. `method`, `termination`, `reward_function` and `task` are said
+    again where they are code of your own, since no file makes code run.
     """
     opened = Run.open(run)
     manifest = opened.manifest
@@ -50,10 +50,12 @@ def resume(
     if manifest.algorithm == TABULAR:
         return resume_tabular(opened, dataset)
     algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
-    rule = algorithm.termination if isinstance(algorithm, AbstractModelBased) else None
-    _said_again(opened, rule, termination, "ends its rollouts by the code", "--termination")
-    if rule:
-        check_rule(rule, dataset.obs_dim)
+    rules = (None, None)
+    if isinstance(algorithm, AbstractModelBased):
+        rules = (algorithm.termination, algorithm.reward_function)
+    _said_again(opened, rules[0], termination, "ends its rollouts by the code", "--termination")
+    _said_again(opened, rules[1], reward_function, "is paid by the code", "--reward-function")
+    check_rules(algorithm, dataset)
     if epochs is not None:
         algorithm = _longer(opened, manifest, algorithm, epochs)
     return carry_out(opened, algorithm, dataset, evaluator_for, quiet=quiet)

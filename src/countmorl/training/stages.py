@@ -79,7 +79,7 @@ class Stages:
                 state, metrics = fit.epoch(state, key=jr.fold_in(stream, epoch))
                 values = {name: np.asarray(value).tolist() for name, value in metrics.items()}
                 timing = self._timing(fit, time.perf_counter() - start, before)
-                _check_finite(values, fit, epoch, self.run)
+                _check_sound(values, fit, epoch, self.run)
                 values |= fit.judge(state, epoch)
                 self._record(fit, epoch, values, timing)
                 self._keep_policy(fit, state, epoch)
@@ -138,16 +138,22 @@ class Stages:
         return state, meta["epoch"], meta["ended"]
 
 
-def _check_finite(values: dict, fit: AbstractFit[Any, Any], epoch: int, run: Run) -> None:
-    bad = [name for name, value in values.items() if not np.isfinite(value).all()]
+def _check_sound(values: dict, fit: AbstractFit[Any, Any], epoch: int, run: Run) -> None:
+    limits = fit.limits()
+    bad = [(name, "") for name, value in values.items() if not np.isfinite(value).all()] + [
+        (name, f", beyond {limit:.3g}, the most that this log's rewards can explain")
+        for name, limit in limits.items()
+        if name in values and np.abs(values[name]).max() > limit
+    ]
     if bad:
+        name, why = bad[0]
         kept = (
             f" The last good checkpoint is kept in {run.path}."
             if run.checkpoint_path.exists()
             else ""
         )
         raise RunError(
-            f"The training diverged: `{bad[0]}` is {values[bad[0]]} in epoch {epoch} of stage "
+            f"The training diverged: `{name}` is {values[name]}{why}, in epoch {epoch} of stage "
             f"{fit.name}.{kept} A lower learning rate may help; `countmorl data check` finds bad "
             "rows."
         )

@@ -20,6 +20,7 @@ from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load, locate
 from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit
+from countmorl.dynamics.known_reward import check_reward
 from countmorl.dynamics.termination import check_rule
 from countmorl.errors import ConfigError, CountMorlError, RunError
 from countmorl.evaluation.base import Evaluator
@@ -54,8 +55,7 @@ def train(
     dataset = load(data, options=data_options)
     _check_actions(name, algorithm, dataset)
     check_loggers(options.log)
-    if rule := _rule(algorithm):
-        check_rule(rule, dataset.obs_dim)
+    check_rules(algorithm, dataset)
     donor = None
     if model is not None:
         donor = _donor(model, algorithm, dataset)
@@ -73,6 +73,7 @@ def train(
             name=dataset.name,
             hash=dataset.hash,
             options=data_options,
+            schema=dataset.schema,
         ),
     )
     run = Run.create(where, manifest)
@@ -223,8 +224,14 @@ def _info(manifest: Manifest, dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _rule(algorithm: AbstractAlgorithm) -> str | None:
-    return algorithm.termination if isinstance(algorithm, AbstractModelBased) else None
+def check_rules(algorithm: AbstractAlgorithm, dataset: Dataset) -> None:
+    """Try what the user has named before hours are spent."""
+    if not isinstance(algorithm, AbstractModelBased):
+        return
+    if algorithm.termination:
+        check_rule(algorithm.termination, dataset.obs_dim)
+    if algorithm.reward_function:
+        check_reward(algorithm.reward_function, dataset)
 
 
 def _slug(name: str) -> str:

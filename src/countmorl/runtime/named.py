@@ -1,0 +1,91 @@
+"""Columns with names, from a mapping or a DataFrame, put in the order that a policy wants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from countmorl.errors import DataError, did_you_mean
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A DataFrame, whoever made it."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of its columns."""
+        ...
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """The column of a name."""
+        ...
+
+
+def names_of(given: Any) -> tuple[Any, ...] | None:
+    """Names that an object gives to its columns; None where it has none, as an array."""
+    if isinstance(given, Mapping):
+        return tuple(given)
+    if isinstance(given, np.ndarray):
+        return given.dtype.names
+    names: Any = getattr(given, "column_names", None)  # Arrow's `columns` are not the names.
+    if names is None:
+        names = getattr(given, "columns", None)
+    if names is None and callable(getattr(given, "keys", None)):
+        names = given.keys()  # One row of a DataFrame.
+    if names is None:
+        return None
+    # A DataFrame that was made of an array has numbers for names.
+    return tuple(names) if any(isinstance(name, str) for name in names) else None
+
+
+def in_order(given: Any, wanted: Sequence[str]) -> np.ndarray:
+    """The wanted columns, [wanted] or [rows, wanted]; others are passed over."""
+    names = names_of(given) or ()
+    lacking = [name for name in wanted if name not in names]
+    if lacking:
+        others = [name for name in names if isinstance(name, str) and name not in wanted]
+        more = len(lacking) - 1
+        others_too = f", nor {more} other{'s' if more > 1 else ''} of {len(wanted)}" if more else ""
+        raise DataError(
+            f"The observations have no column '{lacking[0]}'{others_too}."
+            f"{did_you_mean(lacking[0], others)} `act` takes the policy's own numbers by name "
+            "(`policy.obs_names`); `act_row` and `act_rows` take rows as the log holds them."
+        )
+    columns = [_numbers(name, given[name]) for name in wanted]
+    for name, column in zip(wanted, columns, strict=True):
+        if column.shape != columns[0].shape or column.ndim > 1:
+            raise DataError(
+                f"The column '{name}' has the shape {list(column.shape)}, and '{wanted[0]}' "
+                f"{list(columns[0].shape)}. Wanted one number of each, or as many of each as rows."
+            )
+    return np.stack(columns, axis=-1)
+
+
+def as_numbers(given: Any) -> np.ndarray:
+    """A plain array of numbers; what is none is refused."""
+    try:
+        return np.asarray(given, np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"Observations are arrays of numbers; got {type(given).__name__}, which is not "
+            f"({error}). `act_row` and `act_rows` take rows as the log holds them."
+        ) from error
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        column = np.asarray(values, np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"The column '{name}' must hold numbers ({error}). `act_row` and `act_rows` take raw "
+            "rows, with text and dates."
+        ) from error
+    if not np.isfinite(column).all():
+        raise DataError(
+            f"The column '{name}' holds NaN or infinite numbers; `act_row` and `act_rows` fill "
+            "missing values as the log's schema says."
+        )
+    return column

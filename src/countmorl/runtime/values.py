@@ -1,0 +1,196 @@
+"""One raw value, as a row of a log holds it, and the number that it stands for.
+
+What a value means is never guessed: text is read where it can mean one thing only, and everything
+else is refused in a sentence that names the column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from countmorl.errors import DataError, did_you_mean
+from countmorl.schema import OTHER, Column
+
+HOUR = timedelta(hours=1)
+TRUE, FALSE = ("true", "1", "yes", "y", "t"), ("false", "0", "no", "n", "f")
+SHOWN = 20
+"""Known categories that a sentence lists at most."""
+
+
+class Time(NamedTuple):
+    """A point in time. Differences of dates and durations are hours, of numbers what they are."""
+
+    kind: str
+    at: float | int
+
+
+def plain(value: Any) -> Any:
+    """A value of Python's own; None where it is missing, as NaN and NaT are too."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        unit = "M8[us]" if isinstance(value, np.datetime64) else "m8[us]"
+        value = value.astype(unit)  # Of nanoseconds NumPy would make a bare number.
+    if isinstance(value, np.generic):
+        value = value.item()
+    # The marks of pandas are known by their names: it need not be installed.
+    marked = type(value).__name__ in ("NAType", "NaTType")
+    return None if marked or (isinstance(value, float) and math.isnan(value)) else value
+
+
+def is_missing(column: Column, value: Any) -> bool:
+    """Whether a plain value is missing. Empty text is, unless the column knows it as a category."""
+    if isinstance(value, str) and value not in column.values:
+        return value.strip().lower() in ("", "nan")
+    return value is None
+
+
+def to_number(column: Column, value: Any) -> float:
+    """A number, or text that is one, as rows of a CSV hold it."""
+    try:
+        found = math.nan if _no_number(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if math.isnan(found):
+        comma = isinstance(value, str) and value.count(",") == 1 and "." not in value
+        hint = " Write a decimal point in place of the comma." if comma else ""
+        raise _wanted(column, "a number", value, hint)
+    if math.isinf(found):
+        raise _wanted(column, "a finite number", value)
+    return found
+
+
+def to_boolean(column: Column, value: Any) -> float:
+    """1 for what is true, 0 for what is false."""
+    word = value.strip().lower() if isinstance(value, str) else value
+    if isinstance(word, (bool, int, float)) and word in (0, 1):
+        return float(word)
+    for number, words in enumerate((FALSE, TRUE)):
+        if isinstance(word, str) and word in words:
+            return float(number)
+    raise _wanted(column, "true or false", value)
+
+
+def to_place(column: Column, value: Any) -> float:
+    """The place of a category, or of a step of a scale, among those that the log knows."""
+    if not isinstance(value, (str, bool, int, float)):
+        raise _wanted(column, "a category", value)
+    for text in _spellings(value):
+        if text in column.values:
+            return float(column.values.index(text))
+    if column.kind == "category" and column.unknown == "other":
+        known = column.values.index(OTHER) if OTHER in column.values else len(column.values)
+        return float(known)
+    raise DataError(
+        f"'{column.name}' is {shown(value)}, which the log did not know."
+        f"{did_you_mean(str(value), column.values)} It knows: {_listed(column.values)}."
+    )
+
+
+def to_hour(column: Column, value: Any) -> float:
+    """The hour of the day from 0 to 24, with its fraction, by the clock that the value shows."""
+    clock = value if isinstance(value, time) else _to_date(column, value)
+    seconds = clock.second + clock.microsecond / 1e6
+    return clock.hour + clock.minute / 60 + seconds / 3600
+
+
+def to_weekday(column: Column, value: Any) -> float:
+    """The day of the week: Monday is 0, Sunday 6."""
+    return float(_to_date(column, value).weekday())
+
+
+def to_time(column: Column, value: Any) -> Time:
+    """A date, a duration or a number as a point in time."""
+    if isinstance(value, timedelta):
+        return Time("a duration", value / HOUR)
+    number = _time_number(value)
+    if number is not None:
+        return Time("a number", number)
+    when = _to_date(column, value)
+    if when.tzinfo is None:
+        return Time("a date without a time zone", (when - datetime(1970, 1, 1)) / HOUR)
+    return Time("a date with a time zone", (when - datetime(1970, 1, 1, tzinfo=UTC)) / HOUR)
+
+
+READ: dict[str, Callable[[Column, Any], float]] = {
+    "number": to_number,
+    "boolean": to_boolean,
+    "category": to_place,
+    "scale": to_place,
+    "hour": to_hour,
+    "weekday": to_weekday,
+}
+"""How a value is read, by the kind of its column; elapsed time needs the episode's first row."""
+
+
+def spread(column: Column, number: float) -> tuple[float, ...]:
+    """The numbers that a column becomes, from the one that it stands for.
+
+    That one is a category's place, an hour or a day of the week; `fill` of a column is meant so.
+    """
+    if column.kind == "category":
+        size = len(column.numbers) - (column.missing == "median")
+        return tuple(float(place == number) for place in range(size))
+    if column.kind in ("hour", "weekday"):
+        angle = 2 * math.pi * number / (24 if column.kind == "hour" else 7)
+        return math.sin(angle), math.cos(angle)
+    return (number,)
+
+
+def _to_date(column: Column, value: Any) -> datetime:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.strip())
+        except ValueError:
+            pass
+    elif isinstance(value, datetime):
+        return value
+    elif isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    hint = " Write dates as 2024-03-31 or 2024-03-31T14:30:00."
+    raise _wanted(column, "a date", value, hint)
+
+
+def _time_number(value: Any) -> float | int | None:
+    """A time that is a number; None for all others. Whole numbers stay whole: they may be large."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)) or _no_number(value):
+        return None
+    try:
+        whole = isinstance(value, int) or (isinstance(value, str) and value.strip().isdecimal())
+        return (int(value) if whole else float(value)) if math.isfinite(float(value)) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _no_number(value: Any) -> bool:
+    """What Python would take for a number and a log does not: 1_000, and arrays of one number."""
+    return isinstance(value, np.ndarray) or (isinstance(value, str) and "_" in value)
+
+
+def _spellings(value: str | float) -> tuple[str, ...]:
+    """How a log may have written a value: categories are kept as text."""
+    if isinstance(value, bool):
+        return str(value).lower(), str(value), str(int(value))
+    if isinstance(value, float) and value.is_integer():
+        return str(value), str(int(value))
+    return (str(value), f"{value}.0") if isinstance(value, int) else (str(value),)
+
+
+def _listed(values: tuple[str, ...]) -> str:
+    more = f", ... ({len(values)} in all)" if len(values) > SHOWN else ""
+    return ", ".join(values[:SHOWN]) + more
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence shows it, however long it is."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _wanted(column: Column, wanted: str, value: Any, hint: str = "") -> DataError:
+    return DataError(f"'{column.name}' must be {wanted}, got {shown(value)}.{hint}")
