@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields, breaks, not_finite
+from countmorl.data.findings import Finding
 from countmorl.data.readers.mapping import read_mapping
 from countmorl.data.sources import Source, read
 from countmorl.spaces import ActionSpace
 
 SHOWN = 5
 ABSURD = 1e6
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong (`error`: training would fail or mislead) or odd (`warning`)."""
-
-    level: Literal["error", "warning"]
-    kind: str
-    message: str
-    rows: tuple[int, ...] = ()
-    """The first rows concerned."""
-    count: int = 0
-    """How many rows (or columns) are concerned."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON-able values."""
-        return asdict(self)
 
 
 def check(source: Fields | Source) -> list[Finding]:
