@@ -196,13 +196,13 @@ def with_rule(column: Column, rule: str | bool | float | None, *, is_action: boo
 def as_value(rule: str | bool | float, name: str) -> float:
     """The number that is said to stand for a missing value."""
     words = {"true": 1.0, "false": 0.0}
+    word = str(rule).lower()
     try:
-        found = words[rule.lower()] if str(rule).lower() in words else float(rule)
-    except (ValueError, AttributeError):
+        return words[word] if word in words else float(rule)
+    except ValueError:
         raise ConfigError(
             f"`missing` of '{name}' must be {', '.join(RULES)} or a value, got '{rule}'."
         ) from None
-    return found
 
 
 def resolve_exogenous(items: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from countmorl.data.tables.missing import carried, refuse_start
+from countmorl.data.tables.missing import carried, filler, refuse_start
 from countmorl.data.tables.steps import Steps, position
 from countmorl.data.tables.survey import Survey, wide_name
 from countmorl.schema import Column, Schema
@@ -41,7 +41,7 @@ class Reader:
         if self.wide is not None:
             raw = self._elapsed(raw, starts)
         if missing is not None and self.column.missing in ("value", "median"):
-            raw = np.where(missing, self.column.fill, raw)
+            raw = np.where(missing, filler(self.column), raw)
         return raw, missing
 
     def _elapsed(self, raw: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -107,7 +107,7 @@ class Encoder:
         self.tail: tuple[np.ndarray, np.ndarray] | None = None
         fills = [0.0 if c.kind == "category" or c.fill is None else c.fill for c in schema.action]
         width = len(schema.action_numbers)
-        self.usual = np.zeros(width, np.float32) if schema.discrete else np.float32(fills)
+        self.usual = np.zeros(width, np.float32) if schema.discrete else np.array(fills, np.float32)
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Observations and actions of the steps that begin in these rows."""

@@ -139,7 +139,8 @@ def _ordered(found: Survey, gap: float | None) -> tuple[Order, np.ndarray, dict]
     times = np.concatenate(found.times) if found.times else None
     flags = {flag: np.concatenate(values) for flag, values in found.flags.items()}
     reward = np.concatenate(found.rewards)
-    found.ids.clear(), found.times.clear(), found.rewards.clear()
+    for parts in (found.ids, found.times, found.rewards):
+        parts.clear()  # They are held once, not twice.
     first = known_flags(found, {"flag": flags["flag"]})["flag"] if "flag" in flags else None
     return put_in_order(ids, times, first, gap, found.rows, found.where), reward, flags
 

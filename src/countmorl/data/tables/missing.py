@@ -9,6 +9,7 @@ import numpy as np
 from countmorl.data.tables.episodes import Order
 from countmorl.data.tables.survey import UNKNOWN, Survey
 from countmorl.errors import DataError
+from countmorl.schema import Column
 
 SHOWN = 12
 
@@ -69,7 +70,13 @@ def fill_reward(found: Survey, reward: np.ndarray, order: Order) -> np.ndarray:
         filled, _ = carried(ordered, order.starts, np.nan)
         refuse_start(found, np.isnan(filled), order.rows, column.name)
         return filled
-    return np.where(missing, column.fill, ordered)
+    return np.where(missing, filler(column), ordered)
+
+
+def filler(column: Column) -> float:
+    """The number that stands for a missing value, which is known by now."""
+    assert column.fill is not None
+    return column.fill
 
 
 def carried(values: np.ndarray, starts: np.ndarray, before: float) -> tuple[np.ndarray, float]:

@@ -201,7 +201,7 @@ def _parts(files: list[Path], request: Request) -> list[Part]:
         key = read_header(file, request.separator) if kind == "csv" else _types(kind, file)
         groups.setdefault(key, []).append(file)
     if kind == "csv":
-        return [_csv(paths, *key, request) for key, paths in groups.items()]
+        return [_csv(paths, names, mark, request) for (names, mark), paths in groups.items()]
     return [_typed(kind, paths, dict(key)) for key, paths in groups.items()]
 
 
@@ -216,7 +216,7 @@ def _csv(files: list[Path], names: tuple[str, ...], separator: str, request: Req
             decimal_comma=request.decimal_comma,
         )
 
-    text = dict.fromkeys(names, pl.String())
+    text: dict[str, pl.DataType] = dict.fromkeys(names, pl.String())
     explain = partial(find_fault, separator=separator, columns=len(names))
     count = lambda: sum(map(count_rows, files))  # noqa: E731
     return Part(tuple(files), text, open, explain, is_csv=True, rows=count)

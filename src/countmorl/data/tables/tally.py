@@ -45,7 +45,8 @@ class Tally:
         if raw is not None and raw.dtype == pl.Float64:
             biggest = max(abs(low), abs(high))
             if high - low <= FLAT * biggest:
-                low, high = raw.fill_nan(None).min(), raw.fill_nan(None).max()
+                whole = raw.to_numpy()
+                low, high = np.nanmin(whole), np.nanmax(whole)
             if biggest >= WHOLE:
                 self._changes(values, raw)
         self.low, self.high = min(self.low, float(low)), max(self.high, float(high))

@@ -10,7 +10,7 @@ import csv
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -23,7 +23,7 @@ LONGEST = 10_000_000
 """Characters of one value, beyond which a quote was surely left open."""
 
 
-def open_bytes(path: Path) -> IO[bytes]:
+def open_bytes(path: Path) -> IO[bytes] | gzip.GzipFile:
     """Open a file, packed or not."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")
 
@@ -137,7 +137,7 @@ def count_rows(path: Path, sample: int = 1_000_000) -> int:
     return lines if len(head) < sample else int(size / len(head) * lines)
 
 
-def _lines(file: IO[bytes]) -> Iterator[str]:
+def _lines(file: Iterable[bytes]) -> Iterator[str]:
     for line in file:
         yield line.decode("utf-8")
 

@@ -35,30 +35,54 @@ def read_request(path: Path) -> Request:
         raise ConfigError(f"{path}: {error}") from None
 
 
-def write_request(request: Request, notes: Mapping[str, str]) -> str:
-    """A request as a schema file; `notes` are comments by the name of a setting or column."""
+def write_request(
+    request: Request,
+    *,
+    facts: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> str:
+    """A request as a schema file.
+
+    `facts` are comments about columns, by name; `notes` are comments about settings, and stand
+    for those that are not said.
+    """
+    facts, notes = facts or {}, notes or {}
     lines: list[str] = []
     default = Request()
     for each in fields(Request):
-        value, note = getattr(request, each.name), notes.get(each.name)
-        said = value != getattr(default, each.name)
-        if each.name != "columns" and (said or note):
-            lines += _comment(note)
-            lines += [f"{each.name} = {_value(value)}", ""] if said else [""]
+        value = getattr(request, each.name)
+        if each.name == "columns":
+            continue
+        if value != getattr(default, each.name):
+            lines += [f"{each.name} = {_named(value, facts)}", ""]
+        elif each.name in notes:
+            lines += [f"# {each.name} = ...  {notes[each.name]}", ""]
     for name, setting in request.columns.items():
-        lines += [f"[columns.{_key(name)}]", *_comment(notes.get(f"columns.{name}"))]
-        lines += _settings(setting)
-        lines.append("")
+        lines += [f"[columns.{_key(name)}]", *_settings(setting), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _named(value: Any, facts: Mapping[str, str]) -> str:
+    """A value, with what is known about the columns that it names."""
+    if isinstance(value, str) and value in facts:
+        return f"{_text(value)}  # {_line(facts[value])}"
+    if isinstance(value, tuple) and any(name in facts for name in value):
+        told = [
+            f"    {_value(n)},  # {_line(facts[n])}" if n in facts else f"    {_value(n)},"
+            for n in value
+        ]
+        return "\n".join(["[", *told, "]"])
+    return _value(value)
+
+
+def _line(text: str) -> str:
+    """A comment must not break its line."""
+    return " ".join(text.split())
 
 
 def _settings(setting: Setting) -> list[str]:
     said = {f.name: getattr(setting, f.name) for f in fields(Setting)}
     return [f"{key} = {_value(value)}" for key, value in said.items() if value is not None]
-
-
-def _comment(text: str | None) -> list[str]:
-    return [f"# {line}" for line in text.splitlines()] if text else []
 
 
 def _key(name: str) -> str:
