@@ -39,6 +39,7 @@ def import_log(
     gap: str | None = None,
     flag: str | None = None,
     missing: Words = (),
+    kind: Words = (),
     categories: Words = (),
     scale: Words = (),
     discrete: bool = False,
@@ -81,6 +82,9 @@ def import_log(
         missing: What becomes of missing values, by column or for all: refuse, carry (the last one
             before), median, drop (the row; the episode breaks there), or a value. Such as carry,
             'lab_*=median', reward=0, died=false.
+        kind: What a column becomes, where that is not what it looks like: number, boolean,
+            category, elapsed (hours since the episode began), hour (of the day), weekday. Such as
+            visit=weekday.
         categories: Columns of numbers that are categories.
         scale: Ordered categories, the lowest first: pain=none,mild,severe.
         discrete: Take the action as one of a list, though it is a number.
@@ -99,6 +103,7 @@ def import_log(
     """
     path = _checked_out(out)
     from countmorl.data.tables.importing import complete, import_file
+    from countmorl.data.tables.request import pair
 
     given: dict[str, Any] = {
         "reward": reward,
@@ -121,6 +126,8 @@ def import_log(
     several = {"obs": obs, "action": action, "missing": missing, "categories": categories}
     several |= {"scale": scale, "exogenous": exogenous, "null": null}
     given |= {name: _flat(words) for name, words in several.items()}
+    pairs = [pair(each, "kind", "visit=weekday") for each in _flat(kind)]
+    given["columns"] = {name: {"kind": said} for name, said in pairs}
     found = import_file(_named(logs), complete(given, schema), path)
     if json:
         print_json({"path": str(path), **found.as_dict()})

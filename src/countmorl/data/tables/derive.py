@@ -96,9 +96,10 @@ def _spans(found: Survey, order: Order, formulas: list[Formula]) -> Iterator[Spa
     names = [name for formula in formulas for name in formula.columns]
     needed = list(dict.fromkeys(names))
     places = [found.wide_names.index(name) for name in needed]
-    for start in range(0, found.rows, CHUNK):
-        stop = min(start + CHUNK, found.rows)
-        low, high = max(0, start - reach), min(found.rows, stop + reach)
+    count = len(order.starts)
+    for start in range(0, count, CHUNK):
+        stop = min(start + CHUNK, count)
+        low, high = max(0, start - reach), min(count, stop + reach)
         around = slice(low, high) if order.rows is None else order.rows[low:high]
         values = found.wide.read(around)
         columns = [

@@ -31,7 +31,7 @@ WORDS = frozenset(
 """Words that may stand in an expression beside functions and columns."""
 TOKEN = re.compile(
     r"""\s+ | '(?:[^']|'')*' | "(?:[^"]|"")+" | [^\W\d]\w* | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?
-    | . """,
+    | \|\| | <= | >= | <> | != | == | :: | . """,
     re.VERBOSE | re.DOTALL,
 )
 
@@ -66,7 +66,7 @@ def read_formula(text: str, names: Sequence[str], what: str) -> Formula:
         raise ConfigError(f"The expression of {what} is empty.")
     tokens, shifts = _shifted(tokens, names, what)
     aliases = {shift.alias for shift in shifts}
-    used = _columns(tokens, {*names, *aliases}, text, what)
+    used = _columns(tokens, [*names, *aliases], text, what)
     try:
         expr = pl.sql_expr(" ".join(tokens))
     except Exception as error:  # Polars raises several unrelated kinds here, panics among them.
@@ -97,7 +97,7 @@ def _is_name(token: str) -> bool:
     return token.startswith('"') or token[0] == "_" or token[0].isalpha()
 
 
-def _columns(tokens: list[str], names: set[str], text: str, what: str) -> list[str]:
+def _columns(tokens: list[str], names: Sequence[str], text: str, what: str) -> list[str]:
     """Columns that are named; a word that is neither one nor known is refused."""
     found: list[str] = []
     for place, token in enumerate(tokens):
@@ -145,7 +145,7 @@ def _shifted(tokens: list[str], names: Sequence[str], what: str) -> tuple[list[s
 
 def unknown_name(name: str, names: Iterable[str], who: str) -> ConfigError:
     """What is said where a column does not exist."""
-    known = [each for each in names if each]
+    known = [each for each in dict.fromkeys(names) if each]
     shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
     return ConfigError(
         f"{who} names '{name}', which is no column.{did_you_mean(name, known)} There is: {shown}."

@@ -6,22 +6,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from countmorl.data.tables.engine import pl
+from countmorl.data.tables.engine import DataType, pl
 from countmorl.data.tables.expressions import Formula, unreadable
 from countmorl.data.tables.request import Request
 from countmorl.data.tables.scan import Part, Table
 from countmorl.data.tables.values import (
+    OFFSET,
     Holds,
     Meaning,
     canonical,
     meaning_of,
     mixed_zones,
+    most_are,
     wall_clock,
 )
 from countmorl.errors import ConfigError, DataError
 from countmorl.schema import Kind
 
-TYPES: dict[Holds, pl.DataType] = {
+TYPES: dict[Holds, DataType] = {
     "number": pl.Float64(),
     "boolean": pl.Boolean(),
     "time": pl.Datetime("us"),
@@ -41,6 +43,7 @@ class Frame:
     needed: dict[str, Callable[[Part], pl.Expr]] = field(default_factory=dict)
     """By name in the frame, how a column is made in each part of the table."""
     ids: set[str] = field(default_factory=set)
+    flags: dict[str, Meaning] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,9 +73,20 @@ class Frame:
         kind, request = self.request.setting(name).kind, self.request
         if values.dtype == pl.String and kind != "category" and not request.decimal_comma:
             self._refuse_commas(values, name)
-        return meaning_of(
-            values, name, date_format=request.date_format, comma=request.decimal_comma
-        )
+        how = {"date_format": request.date_format, "comma": request.decimal_comma}
+        meaning = meaning_of(values, name, **how)
+        if meaning.holds == "text" and kind not in ("category", "scale"):
+            most = most_are(values.drop_nulls(), **how)
+            if most is not None:
+                self._refuse_few(values, name, most)
+        return meaning
+
+    def _refuse_few(self, values: pl.Series, name: str, most: Meaning) -> None:
+        """A few words among numbers, or among dates, are mistakes."""
+        checked = values.to_frame().select(canonical(name, values.dtype, most, strict=False))
+        bad = values.is_not_null() & checked[name].is_null()
+        row = int(bad.arg_max() or 0)
+        raise self._wrong(name, row, values[row], most)
 
     def _refuse_commas(self, values: pl.Series, name: str) -> None:
         known = values.drop_nulls().str.strip_chars()
@@ -103,6 +117,7 @@ class Frame:
         self.look([name])
         alias = f"{name}\x1fflag"
         truth = replace(self.meanings[name], holds="boolean")
+        self.flags[name] = truth
         self.needed[alias] = lambda part: canonical(name, self._type(part, name), truth)
         return pl.col(alias)
 
@@ -136,11 +151,22 @@ class Frame:
         """What is said where a column does not hold what its kind needs."""
         values = self.table.peek([name])[name] if name in self.names else None
         first = values.drop_nulls() if values is not None else None
-        shown = f" ({self.table.where(0)} holds '{first[0]}')" if first is not None else ""
+        shown = ""
+        if values is not None and first is not None and len(first):
+            row = int(values.is_not_null().arg_max() or 0)
+            shown = f" ({self.table.where(row)} holds '{first[0]}')"
         zones = first is not None and first.dtype == pl.String and mixed_zones(first)
-        why = " Some of its dates tell a time zone, and others do not." if zones else ""
+        why = ""
+        if zones and values is not None:
+            told = values.str.contains(OFFSET)
+            row = int((told != told.drop_nulls()[0]).arg_max() or 0)
+            why = (
+                " Some of its dates tell a time zone, and others do not: the first that differs "
+                f"stands in {self.table.where(row)}."
+            )
+        wanted = "a time" if kind in ("elapsed", "hour", "weekday") else f"a {kind}"
         return DataError(
-            f"Column '{name}' cannot be read as {kind}: it holds {_words(holds)}{shown}.{why}"
+            f"Column '{name}' cannot be read as {wanted}: it holds {_words(holds)}{shown}.{why}"
         )
 
     def lazy(self) -> pl.LazyFrame:
@@ -152,7 +178,7 @@ class Frame:
         ]
         return chosen[0] if len(chosen) == 1 else pl.concat(chosen)
 
-    def _told(self, part: Part) -> dict[str, pl.DataType]:
+    def _told(self, part: Part) -> dict[str, DataType]:
         """Columns of numbers are parsed as such while a text is read, which is fastest."""
         return {
             name: pl.Float64()
@@ -165,7 +191,7 @@ class Frame:
             return False
         return part.is_csv or (part.is_lines and part.types[name].is_numeric())
 
-    def _type(self, part: Part, name: str) -> pl.DataType:
+    def _type(self, part: Part, name: str) -> DataType:
         return self._told(part).get(name, part.types[name])
 
     def explain(self, error: Exception) -> NoReturn:
@@ -173,7 +199,7 @@ class Frame:
         row = 0
         for part in self.table.parts:
             frame = part.open({})
-            for name, meaning in self.meanings.items():
+            for name, meaning in (*self.meanings.items(), *self.flags.items()):
                 checked = canonical(name, part.types[name], meaning, strict=False)
                 bad = pl.col(name).is_not_null() & checked.is_null()
                 found = frame.select(name).with_row_index("\x1frow").filter(bad).head(1).collect()
@@ -192,6 +218,11 @@ class Frame:
             return DataError(f"{said}repeats the header. Were two files joined? Remove that line.")
         if pl.Series([text]).str.contains(COMMA)[0]:
             return DataError(f"{said}holds '{shown}': a decimal comma. --decimal-comma reads them.")
+        if meaning.holds == "boolean":
+            return DataError(
+                f"Column '{name}' must be true or false, or 1 and 0, but {self.table.where(row)} "
+                f"holds '{shown}'."
+            )
         if meaning.holds == "time":
             zone = " with" if meaning.zoned else " without"
             return DataError(

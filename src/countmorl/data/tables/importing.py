@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from countmorl.data.tables.bounds import Bounds
 from countmorl.data.tables.columns import resolve_exogenous
 from countmorl.data.tables.derive import derive
 from countmorl.data.tables.encode import settle
-from countmorl.data.tables.episodes import Order, gap_length, put_in_order
+from countmorl.data.tables.episodes import Order, gap_length, put_in_order, rows_finding
 from countmorl.data.tables.layout import Layout, lay_out, no_rows
-from countmorl.data.tables.missing import refuse_missing
+from countmorl.data.tables.missing import refuse_infinite, refuse_missing
 from countmorl.data.tables.output import Make, judge_actions, write_rest, write_steps
-from countmorl.data.tables.request import SHARED, Request
+from countmorl.data.tables.request import SHARED, Request, settings_of
 from countmorl.data.tables.scan import open_table
 from countmorl.data.tables.steps import known_flags, make_steps
 from countmorl.data.tables.survey import Survey, survey
@@ -99,18 +99,19 @@ def _import(source: Any, request: Request, folder: Path, make: Make) -> Imported
     try:
         return _finish(found, request, gap, make)
     finally:
-        found.narrow.close()
-        found.wide.close()
+        found.close()
 
 
 def _finish(found: Survey, request: Request, gap: float | None, make: Make) -> Imported:
-    if found.rows < 2:
-        raise no_rows(found.layout.frame.table, found.rows)
-    order, reward, flags = _ordered(found, gap)
+    blank = np.concatenate(found.blank)
+    if found.rows - len(blank) < 2:
+        raise no_rows(found.layout.frame.table, found.rows - len(blank))
+    order, reward, flags = _ordered(found, gap, blank)
     derive(found, order, reward, flags)
     refuse_missing(found, reward, flags)
     for tally in found.tallies:
         tally.check_precision()
+    refuse_infinite(found, reward)
     truth = known_flags(found, flags)
     steps = make_steps(found, order, reward, truth, request.frame_skip)
     readers = settle(found, history=request.history)
@@ -133,7 +134,7 @@ def _finish(found: Survey, request: Request, gap: float | None, make: Make) -> I
     )
 
 
-def _ordered(found: Survey, gap: float | None) -> tuple[Order, np.ndarray, dict]:
+def _ordered(found: Survey, gap: float | None, blank: np.ndarray) -> tuple[Order, np.ndarray, dict]:
     """Rows in order; rewards and flags of the whole table, in the table's order."""
     ids = np.concatenate(found.ids) if found.ids else None
     times = np.concatenate(found.times) if found.times else None
@@ -142,7 +143,14 @@ def _ordered(found: Survey, gap: float | None) -> tuple[Order, np.ndarray, dict]
     for parts in (found.ids, found.times, found.rewards):
         parts.clear()  # They are held once, not twice.
     first = known_flags(found, {"flag": flags["flag"]})["flag"] if "flag" in flags else None
-    return put_in_order(ids, times, first, gap, found.rows, found.where), reward, flags
+    if not len(blank):
+        return put_in_order(ids, times, first, gap, found.rows, found.where), reward, flags
+    present = np.delete(np.arange(found.rows), blank)
+    keys = (None if key is None else key[present] for key in (ids, times, first))
+    order = put_in_order(*keys, gap, len(present), lambda row: found.where(int(present[row])))
+    rows = present if order.rows is None else present[order.rows]
+    odd = rows_finding("blank-rows", blank, "lines of the text are blank; left out", found.where)
+    return replace(order, rows=rows, findings=(*order.findings, odd)), reward, flags
 
 
 def _schema(layout: Layout, columns: Sequence[Column], request: Request) -> Schema:
@@ -187,7 +195,8 @@ def from_table(
 
     `obs` and `action` name columns, by wild-cards too (`lab_*`), or compute them
     (`"rise = temp - lag(temp)"`); `reward` is a column or an expression. Further options are those
-    of `countmorl data import`: `episode`, `time`, `gap`, `flag`, `terminated`, `truncated`,
+    of `countmorl data import`: `columns` (what is said of single ones, by name:
+    `{"visit": {"kind": "weekday"}}`), `episode`, `time`, `gap`, `flag`, `terminated`, `truncated`,
     `missing`, `history`, `frame_skip`, `exogenous`, `categories`, `scale`, `actions`,
     `action_low`, `action_high`, `null`, `decimal_comma`, `separator`, `date_format`,
     `most_categories`. `schema` is a `Schema` or the path of a schema file, which the options
@@ -211,7 +220,10 @@ def complete(options: Mapping[str, Any], schema: Schema | str | Path | None) -> 
                 f"There is no option '{option}'.{did_you_mean(option, known)} "
                 f"Known: {', '.join(known)}."
             )
-    request = Request(**options)
+    settings = dict(options.get("columns", {}))
+    request = replace(
+        Request(**{**options, "columns": {}}), columns=settings_of(settings) if settings else {}
+    )
     if schema is None:
         return request
     base = Request.of(schema) if isinstance(schema, Schema) else read_request(Path(schema))

@@ -15,7 +15,7 @@ from countmorl.data.tables.columns import (
 from countmorl.data.tables.engine import pl
 from countmorl.data.tables.expressions import read_formula, unknown_name
 from countmorl.data.tables.frame import Frame
-from countmorl.data.tables.request import RULES, Request
+from countmorl.data.tables.request import RULES, Request, matches
 from countmorl.data.tables.scan import Table
 from countmorl.errors import ConfigError, DataError
 from countmorl.schema import Column
@@ -46,6 +46,13 @@ class Layout:
 
 def lay_out(table: Table, request: Request) -> Layout:
     """Find every column that is asked for; what does not exist or fit is refused."""
+    try:
+        return _laid_out(table, request)
+    except ConfigError as error:
+        raise ConfigError(f"{table.name}: {error}") from error.__cause__
+
+
+def _laid_out(table: Table, request: Request) -> Layout:
     if request.reward is None:
         raise ConfigError("No reward is named. Give a column or an expression of columns.")
     frame, names = Frame(table, request), table.names
@@ -79,15 +86,9 @@ def _refuse_unmatched(request: Request, names: list[str]) -> None:
     said |= dict.fromkeys(request.categories, "categories")
     said |= {each.partition("=")[0].strip(): "scale" for each in request.scale}
     said |= dict.fromkeys(request.columns, "columns")
-    for name, option in said.items():
-        if name not in known and not pl.Series(known).str.contains(_regex(name)).any():
-            raise unknown_name(name, known, f"`{option}`")
-
-
-def _regex(pattern: str) -> str:
-    import fnmatch
-
-    return fnmatch.translate(pattern).replace(r"\z", "$").replace(r"\Z", "$").replace("(?>", "(?:")
+    for pattern, option in said.items():
+        if not any(matches(pattern, name) for name in known):
+            raise unknown_name(pattern, known, f"`{option}`")
 
 
 def _reward(frame: Frame, request: Request, text: str) -> Source:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from countmorl.data.tables.columns import Source
 from countmorl.data.tables.episodes import Order
 from countmorl.data.tables.survey import UNKNOWN, Survey
 from countmorl.errors import DataError
@@ -25,12 +26,37 @@ def refuse_missing(found: Survey, reward: np.ndarray, flags: dict) -> None:
     )
     more = f"; and {len(counts) - SHOWN} more columns" if len(counts) > SHOWN else ""
     name = counts[0][0]
-    shifted = any(s.formula and s.formula.shifts for s in _all(found) if s.column.name == name)
-    why = " (lag and lead have no value at an episode's edge)" if shifted else ""
+    source = next(source for source in _all(found) if source.column.name == name)
+    shifted = source.formula is not None and bool(source.formula.shifts)
+    why = " Lag and lead have no value at an episode's edge." if shifted else ""
     raise DataError(
-        f"Values are missing: {listed}{more}.{why} Say what becomes of them: --missing {name}=carry"
-        f" (the last one before), {name}=median, {name}=0 (a value) or {name}=drop (the row)."
+        f"Values are missing: {listed}{more}.{why} Say what becomes of them: --missing "
+        f"{_ways(found, source)}."
     )
+
+
+def _ways(found: Survey, source: Source) -> str:
+    """What may be said of a column's missing values."""
+    name, kind = source.column.name, source.column.kind
+    if source in found.layout.flags.values():
+        return f"{name}=false"
+    ways = [f"{name}=carry (the last one before)", f"{name}=drop (the row)"]
+    if kind in ("number", "scale") and source in found.layout.obs:
+        ways.insert(1, f"{name}=median")
+    value = "0" if kind in ("number", "boolean") else "WORD" if source.is_coded else None
+    return ", ".join([*ways, f"{name}={value} (a value)"] if value else ways)
+
+
+def refuse_infinite(found: Survey, reward: np.ndarray) -> None:
+    """Refuse rewards that are infinite, or would be in 32 bits."""
+    with np.errstate(over="ignore"):
+        infinite = np.isinf(reward.astype(np.float32))
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise DataError(
+            f"The reward is {reward[row]:g} in {found.where(row)} ({infinite.sum():,} rows are "
+            "infinite or too large). Is something divided by zero there?"
+        )
 
 
 def _all(found: Survey) -> tuple:

@@ -141,22 +141,28 @@ SHARED = (
 def request_of(given: Mapping[str, Any]) -> Request:
     """A request from plain values, as a file holds them; unknown names are errors."""
     whole = {f.name: _default(f) for f in fields(Request)} | dict(given)
-    unset = {f.name: None for f in fields(Setting)}
-    columns = whole["columns"]
-    if not isinstance(columns, Mapping):
-        raise ConfigError(f"`columns` must be a table of tables, got {columns!r}.")
-    settings: dict[str, Setting] = {}
-    for name, said in columns.items():
-        if not isinstance(said, Mapping):
-            raise ConfigError(f"`columns.{name}` must be a table, got {said!r}.")
-        try:
-            settings[name] = from_json(Setting, unset | dict(said))
-        except ConfigError as error:
-            raise ConfigError(f"Column '{name}': {error}") from None
+    settings = settings_of(whole["columns"])
     for key, value in whole.items():
         if isinstance(value, str) and key in ("obs", "action", "exogenous", "missing", "null"):
             whole[key] = [value]
     return replace(from_json(Request, whole | {"columns": {}}), columns=settings)
+
+
+def settings_of(columns: Any) -> dict[str, Setting]:
+    """What is said of single columns, from plain values."""
+    if not isinstance(columns, Mapping):
+        raise ConfigError(f"`columns` must be a table of tables, got {columns!r}.")
+    unset = {f.name: None for f in fields(Setting)}
+    settings: dict[str, Setting] = {}
+    for name, said in columns.items():
+        if not isinstance(said, (Mapping, Setting)):
+            raise ConfigError(f"`columns.{name}` must be a table, got {said!r}.")
+        try:
+            plain = from_json(Setting, unset | dict(said)) if isinstance(said, Mapping) else said
+        except ConfigError as error:
+            raise ConfigError(f"Column '{name}': {error}") from None
+        settings[name] = plain
+    return settings
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from countmorl.data.tables.engine import pl
+from countmorl.data.tables.engine import DataType, pl
 from countmorl.data.tables.request import Request
 from countmorl.data.tables.text import count_rows, find_bad_json, find_fault, read_header
 from countmorl.errors import DataError
@@ -33,7 +33,7 @@ NULLS = ("NA", "N/A", "n/a", "null", "NULL", "NaN", "nan")
 PEEK = 10_000
 """Rows by which it is judged what columns hold."""
 
-Types = Mapping[str, pl.DataType]
+Types = Mapping[str, DataType]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Part:
     """Files of one table that have the same columns, or a DataFrame."""
 
     files: tuple[Path, ...]
-    types: dict[str, pl.DataType]
+    types: dict[str, DataType]
     """Types of the columns as they lie there; every column of a CSV is text."""
     opener: Callable[[Sequence[Path], Types], pl.LazyFrame]
     """Open files; columns of text may be read as another type at once."""
@@ -77,9 +77,18 @@ class Table:
 
     def peek(self, names: Sequence[str], rows: int = PEEK) -> pl.DataFrame:
         """The first rows."""
-        part = self.parts[0]
         with self.sentences():
-            return part.open({}).select(names).head(rows).collect()
+            first = self.parts[0].open({}).select(names).head(rows)
+            return first.collect(optimizations=self.optimizations)
+
+    @property
+    def optimizations(self) -> pl.QueryOptFlags:
+        """How Polars may read the table.
+
+        It notices a line of text with too many values only where it reads all columns; where it
+        leaves some out, the values of such a line would land in the wrong ones.
+        """
+        return pl.QueryOptFlags(projection_pushdown=not any(p.is_csv for p in self.parts))
 
     def where(self, row: int) -> str:
         """A row, counted from 0 in the whole table, as a person finds it: from 1, in its file."""
@@ -216,7 +225,7 @@ def _csv(files: list[Path], names: tuple[str, ...], separator: str, request: Req
             decimal_comma=request.decimal_comma,
         )
 
-    text: dict[str, pl.DataType] = dict.fromkeys(names, pl.String())
+    text: dict[str, DataType] = dict.fromkeys(names, pl.String())
     explain = partial(find_fault, separator=separator, columns=len(names))
     count = lambda: sum(map(count_rows, files))  # noqa: E731
     return Part(tuple(files), text, open, explain, is_csv=True, rows=count)
@@ -231,7 +240,7 @@ def _scan(kind: str, files: Sequence[Path]) -> pl.LazyFrame:
     return pl.scan_ndjson(list(files), infer_schema_length=PEEK)
 
 
-def _types(kind: str, file: Path) -> tuple[tuple[str, pl.DataType], ...]:
+def _types(kind: str, file: Path) -> tuple[tuple[str, DataType], ...]:
     """Names and types of a file that tells them."""
     if file.stat().st_size == 0:
         raise DataError(f"{file} is empty.")
@@ -245,7 +254,7 @@ def _types(kind: str, file: Path) -> tuple[tuple[str, pl.DataType], ...]:
         ) from error
 
 
-def _typed(kind: str, files: list[Path], types: dict[str, pl.DataType]) -> Part:
+def _typed(kind: str, files: list[Path], types: dict[str, DataType]) -> Part:
     def open(files: Sequence[Path], told: Types) -> pl.LazyFrame:
         if kind != "lines" or not told:
             return _scan(kind, files)

@@ -65,7 +65,7 @@ def make_steps(found: Survey, order: Order, reward: np.ndarray, truth: Truth, sk
             raise DataError("A value is missing in every row, so all would be dropped.")
         # After a row that is gone an episode begins anew.
         starts[1:] |= out[:-1]
-        rows = (np.arange(found.rows) if rows is None else rows)[~out]
+        rows = (np.arange(len(out)) if rows is None else rows)[~out]
         starts = starts[~out]
         rewards = rewards[~out]
         ordered = {f: v[~out] for f, v in ordered.items()}

@@ -45,11 +45,18 @@ class Survey:
     times: list[np.ndarray] = field(default_factory=list)
     rewards: list[np.ndarray] = field(default_factory=list)
     flags: dict[Flag, list[np.ndarray]] = field(default_factory=dict)
+    blank: list[np.ndarray] = field(default_factory=list)
+    """Rows of a text file that are blank lines."""
 
     @property
     def rows(self) -> int:
         """Rows of the table."""
         return self.narrow.rows
+
+    def close(self) -> None:
+        """Let go of the temporary files."""
+        self.narrow.close()
+        self.wide.close()
 
     def where(self, row: int) -> str:
         """A row as a person finds it."""
@@ -66,7 +73,11 @@ def survey(layout: Layout, folder: Path, *, label: str = "reading") -> Survey:
                 _take(found, batch)
                 advance(batch.height)
     except pl.exceptions.PolarsError as error:
+        found.close()
         _explain(layout, error)
+    except BaseException:
+        found.close()
+        raise
     found.narrow.finish()
     found.wide.finish()
     return found
@@ -120,8 +131,14 @@ def _batches(layout: Layout, wide: tuple[str, ...]) -> Iterator[pl.DataFrame]:
     chosen.append(_or_nothing(layout.reward).cast(pl.Float64).alias("reward"))
     for flag, source in layout.flags.items():
         chosen.append(_or_nothing(source).cast(pl.Float64).alias(flag))
-    lazy = layout.frame.lazy().select(chosen)
-    yield from lazy.collect_batches(chunk_size=BATCH, maintain_order=True)
+    lazy = layout.frame.lazy()
+    if any(part.is_csv for part in layout.frame.table.parts):
+        chosen.append(pl.all_horizontal(pl.all().is_null()).alias("blank"))
+    lazy = lazy.select(chosen)
+    optimizations = layout.frame.table.optimizations
+    yield from lazy.collect_batches(
+        chunk_size=BATCH, maintain_order=True, optimizations=optimizations
+    )
 
 
 def _or_nothing(source: Source) -> pl.Expr:
@@ -133,22 +150,25 @@ def _or_nothing(source: Source) -> pl.Expr:
 
 def _take(found: Survey, batch: pl.DataFrame) -> None:
     start = found.rows
-    found.narrow.append(_numbers(found, batch, start))
+    blank = batch["blank"].to_numpy() if "blank" in batch.columns else np.zeros(batch.height, bool)
+    found.blank.append(np.flatnonzero(blank) + start)
+    found.narrow.append(_numbers(found, batch, start, blank))
     if found.wide_names:
         found.wide.append(_matrix(batch.select(f"w{i}" for i in range(len(found.wide_names)))))
     if found.layout.episode is not None:
-        _refuse_missing(found, batch["no id"], start, "episode")
+        _refuse_missing(found, batch["no id"].to_numpy() & ~blank, start, "episode")
         found.ids.append(batch["id"].to_numpy())
     if found.layout.time is not None:
         time = batch["time"].fill_nan(None) if batch["time"].dtype.is_float() else batch["time"]
-        _refuse_missing(found, time.is_null(), start, "time")
-        found.times.append(time.to_numpy())
-    found.rewards.append(_column(batch["reward"]))
+        _refuse_missing(found, time.is_null().to_numpy() & ~blank, start, "time")
+        found.times.append(time.fill_null(0).to_numpy())
+    found.rewards.append(np.where(blank, 0, _column(batch["reward"])))
     for flag, values in found.flags.items():
-        values.append(_truth(found, _column(batch[flag]), start, flag))
+        known = np.where(blank, 0, _column(batch[flag]))
+        values.append(_truth(found, known, start, flag))
 
 
-def _numbers(found: Survey, batch: pl.DataFrame, start: int) -> np.ndarray:
+def _numbers(found: Survey, batch: pl.DataFrame, start: int, blank: np.ndarray) -> np.ndarray:
     """The block of raw numbers, column by column in memory; tallied on the way."""
     columns = []
     for place, source in enumerate(found.layout.columns):
@@ -167,7 +187,8 @@ def _numbers(found: Survey, batch: pl.DataFrame, start: int) -> np.ndarray:
         if source.expr is None:
             continue
         plain = place not in found.words and not source.is_wide
-        tally.add(block[:, place], batch[f"n{place}"] if plain else None, start)
+        raw = batch[f"n{place}"] if plain else None
+        tally.add(block[:, place], raw, start, blank)
     found.twins.add(block)
     return block
 
@@ -198,10 +219,10 @@ def _truth(found: Survey, values: np.ndarray, start: int, flag: Flag) -> np.ndar
     return truth.astype(np.int8)
 
 
-def _refuse_missing(found: Survey, missing: pl.Series, start: int, role: str) -> None:
+def _refuse_missing(found: Survey, missing: np.ndarray, start: int, role: str) -> None:
     if missing.any():
         name = getattr(found.layout.frame.request, role)
-        row = start + int(missing.arg_max() or 0)
+        row = start + int(missing.argmax())
         raise DataError(
             f"The {role} '{name}' is missing in {found.where(row)}. Every row needs it; correct "
             "or remove such rows."

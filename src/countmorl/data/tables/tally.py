@@ -31,12 +31,21 @@ class Tally:
         self.changes = self.kept = 0
         """Changes from row to row in 64 bits, and those that are left in 32; of large numbers."""
 
-    def add(self, values: np.ndarray, raw: pl.Series | None, start: int) -> None:
-        """Count a block in single precision; `raw` is the same in full precision."""
+    def add(
+        self,
+        values: np.ndarray,
+        raw: pl.Series | None,
+        start: int,
+        blank: np.ndarray | None = None,
+    ) -> None:
+        """Count a block in single precision; `raw` is the same in full precision.
+
+        Nothing is missing in rows that are blank.
+        """
         low, high = values.min(), values.max()
         if np.isnan(low):
             missing = np.isnan(values)
-            self.note_missing(missing, start)
+            self.note_missing(missing if blank is None else missing & ~blank, start)
             if missing.all():
                 return
             low, high = np.nanmin(values), np.nanmax(values)
@@ -65,12 +74,15 @@ class Tally:
 
     def check_precision(self) -> None:
         """Refuse a column whose variation 32 bits cannot show."""
-        if not self.high > self.low:
+        if self.low > self.high:  # Nothing was counted.
             return
         biggest, width = max(abs(self.low), abs(self.high)), self.high - self.low
         step = float(np.spacing(np.float32(biggest)))
-        lost = width > NOISE * biggest and LEVELS * step > width
-        if lost or 2 * self.kept < self.changes:
+        whole = self.low.is_integer() and self.high.is_integer() and biggest >= WHOLE
+        varies = width > (0 if whole else NOISE * biggest)
+        # Whole numbers beyond 2^53 may have varied before they came here.
+        hidden = biggest >= 2.0**53 and width <= NOISE * biggest
+        if hidden or (varies and LEVELS * step > width) or 2 * self.kept < self.changes:
             raise DataError(
                 f"Column '{self.name}' holds numbers from {self.low:.17g} to {self.high:.17g}, "
                 f"which in 32 bits lie {step:g} apart: what changes in it is lost. Is it an id, or "

@@ -70,17 +70,17 @@ def read_header(path: Path, separator: str | None) -> tuple[tuple[str, ...], str
     line = first_line(path)
     separator = separator or find_separator(line, path)
     names = _fields(line, separator)
+    if 2 * sum(map(_is_number, names)) >= len(names):
+        raise DataError(
+            f"The first line of {path} holds numbers ({line[:60]}). Wanted the names of the "
+            "columns there; add a header."
+        )
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
         places = [str(i + 1) for i, name in enumerate(names) if name == twice[0]]
         raise DataError(
             f"{path} has the column '{twice[0]}' more than once (places {', '.join(places)}). "
             "Every column needs a name of its own."
-        )
-    if all(_is_number(name) for name in names):
-        raise DataError(
-            f"The first line of {path} holds numbers ({line[:60]}). Wanted the names of the "
-            "columns there; add a header."
         )
     return tuple(names), separator
 

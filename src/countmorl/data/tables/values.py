@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from countmorl.data.tables.engine import pl
+from countmorl.data.tables.engine import DataType, pl
 from countmorl.errors import DataError
 
 Holds = Literal["number", "boolean", "time", "text", "nothing"]
@@ -15,8 +15,8 @@ CLOCKS = ("", "T%H:%M:%S%.f", " %H:%M:%S%.f", "T%H:%M", " %H:%M")
 ZONE = "%#z"
 OFFSET = r"\s*(Z|z|[+-]\d{2}:?\d{2}|[+-]\d{2})$"
 TRUTH = {"true": True, "false": False}
-FLAGS = TRUTH | dict.fromkeys(("1", "yes", "y", "t"), True)
-FLAGS |= dict.fromkeys(("0", "no", "n", "f"), False)
+FLAGS = TRUTH | dict.fromkeys(("1", "1.0", "yes", "y", "t"), True)
+FLAGS |= dict.fromkeys(("0", "0.0", "no", "n", "f"), False)
 """How people write true and false where a column can mean nothing else."""
 HOUR = 3.6e9
 """Microseconds."""
@@ -94,6 +94,27 @@ def _parsed(text: pl.Series, format: str) -> pl.Series:
     return text.str.to_datetime(format, strict=False, time_unit="us")
 
 
+def most_are(
+    known: pl.Series, *, date_format: str | None = None, comma: bool = False
+) -> Meaning | None:
+    """What most of a column's words are, where they are numbers or dates; None where they are not.
+
+    A mistake among numbers must not make a column of words of them.
+    """
+    if known.dtype != pl.String or not len(known):
+        return None
+    text = known.str.strip_chars()
+    numbers = text.str.replace(",", ".", literal=True) if comma else text
+    if 2 * numbers.cast(pl.Float64, strict=False).null_count() < len(text):
+        return Meaning("number", comma=comma)
+    dated = text.filter(text.str.contains(r"^\d+[-/.]\d+[-/.]\d+"))
+    tried = [date_format] if date_format else [day + clock for day in DAYS for clock in CLOCKS]
+    for format in tried if 2 * len(dated) > len(text) else []:
+        if 2 * _parsed(text, format).null_count() < len(text):
+            return Meaning("time", format)
+    return None
+
+
 def mixed_zones(known: pl.Series) -> bool:
     """Whether some of these dates tell a time zone and others do not."""
     zoned = known.str.contains(OFFSET) & known.str.contains(":")
@@ -102,7 +123,7 @@ def mixed_zones(known: pl.Series) -> bool:
     return bool(zoned.any()) and not bool(zoned.all()) and dates
 
 
-def canonical(name: str, kind: pl.DataType, meaning: Meaning, *, strict: bool = True) -> pl.Expr:
+def canonical(name: str, kind: DataType, meaning: Meaning, *, strict: bool = True) -> pl.Expr:
     """The column as one of four types: Float64, Boolean, Datetime (in UTC where zoned), String."""
     column = pl.col(name)
     if meaning.holds == "number":
@@ -114,7 +135,7 @@ def canonical(name: str, kind: pl.DataType, meaning: Meaning, *, strict: bool = 
     return _words(column, kind)
 
 
-def wall_clock(name: str, kind: pl.DataType, meaning: Meaning) -> pl.Expr:
+def wall_clock(name: str, kind: DataType, meaning: Meaning) -> pl.Expr:
     """The time that the clock showed where it was written down, without its zone."""
     column = pl.col(name)
     if kind != pl.String:
@@ -131,13 +152,13 @@ def hour_of(clock: pl.Expr) -> pl.Expr:
     return clock.dt.hour() + clock.dt.minute() / 60 + seconds / 3600
 
 
-def _naive(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
+def _naive(column: pl.Expr, kind: DataType) -> pl.Expr:
     zone = getattr(kind, "time_zone", None)
     local = column.dt.replace_time_zone(None) if zone else column
     return local.cast(pl.Datetime("us"))
 
 
-def _number(column: pl.Expr, kind: pl.DataType, meaning: Meaning, strict: bool) -> pl.Expr:
+def _number(column: pl.Expr, kind: DataType, meaning: Meaning, strict: bool) -> pl.Expr:
     if kind == pl.Duration:
         return column.dt.total_microseconds() / HOUR
     if kind in (pl.String, pl.Categorical, pl.Enum):
@@ -146,7 +167,7 @@ def _number(column: pl.Expr, kind: pl.DataType, meaning: Meaning, strict: bool) 
     return column.cast(pl.Float64, strict=strict)
 
 
-def _truth(column: pl.Expr, kind: pl.DataType, strict: bool) -> pl.Expr:
+def _truth(column: pl.Expr, kind: DataType, strict: bool) -> pl.Expr:
     if kind == pl.Boolean:
         return column
     if kind.is_numeric():
@@ -161,7 +182,7 @@ def _truth(column: pl.Expr, kind: pl.DataType, strict: bool) -> pl.Expr:
     return words.replace_strict(FLAGS, default=None, return_dtype=pl.Boolean)
 
 
-def _instant(column: pl.Expr, kind: pl.DataType, meaning: Meaning, strict: bool) -> pl.Expr:
+def _instant(column: pl.Expr, kind: DataType, meaning: Meaning, strict: bool) -> pl.Expr:
     if kind == pl.String:
         format = meaning.format or "%Y-%m-%d"
         parsed = column.str.strip_chars().str.to_datetime(format, time_unit="us", strict=strict)
@@ -171,7 +192,7 @@ def _instant(column: pl.Expr, kind: pl.DataType, meaning: Meaning, strict: bool)
     return column.cast(pl.Datetime("us"), strict=strict)
 
 
-def _words(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
+def _words(column: pl.Expr, kind: DataType) -> pl.Expr:
     if not kind.is_float():
         return column.cast(pl.String)
     whole = (column == column.floor()) & (column.abs() < 2**53)

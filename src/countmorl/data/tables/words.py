@@ -41,7 +41,7 @@ class Words:
             return float(self.places[word])
         if not self.fixed:
             if len(self.places) >= self.most:
-                raise self._too_many(start)
+                raise self._too_many(start + int((values == value).arg_max() or 0))
             return float(self.places.setdefault(word, len(self.places)))
         if self.column.unknown == "other" and self.column.kind == "category":
             return float(self.places.get(OTHER, len(self.column.values)))
@@ -53,12 +53,12 @@ class Words:
             'be "other" (unknown = "other").'
         )
 
-    def _too_many(self, start: int) -> DataError:
+    def _too_many(self, row: int) -> DataError:
         name, first = self.column.name, ", ".join(f"'{w}'" for w in list(self.places)[:3])
         return DataError(
-            f"Column '{name}' has more than {self.most} different words ({first}, ...), counted up "
-            f"to {self.where(start)}. Leave it out, or join words by an expression; is it an id? "
-            "--most-categories allows more for an observation."
+            f"Column '{name}' has more than {self.most} different words ({first}, ...): the next "
+            f"comes in {self.where(row)}. Leave it out, or join words by an expression; is it an "
+            "id? --most-categories allows more for an observation."
         )
 
     def ordered(self, extra: str | None = None) -> tuple[tuple[str, ...], np.ndarray]:
