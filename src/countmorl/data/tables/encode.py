@@ -82,6 +82,9 @@ def settle(found: Survey, *, history: int) -> list[Reader]:
             column = replace(column, values=words)
             if source.filler is not None:
                 column = replace(column, fill=float(words.index(source.filler)))
+        if column.missing == "median" and column.fill is None and not found.tallies[place].missing:
+            # A number that says "was missing" and never did has taught nothing.
+            column = replace(column, missing="refuse")
         is_action = place >= len(found.layout.obs)
         usual = is_action and history > 1 and column.kind == "number"
         if column.fill is None and (column.missing == "median" or usual):

@@ -17,6 +17,24 @@ LENGTH = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table as a person finds them."""
+
+    where: Callable[[int], str]
+    """Tells where a row is, counted from 0 in the whole table."""
+    numbers: np.ndarray | None = None
+    """The rows that are spoken of; None for all."""
+
+    def finding(self, kind: str, at: np.ndarray, text: str) -> Finding:
+        """A finding about some of the rows; they are counted from 1."""
+        rows = np.sort(at if self.numbers is None else self.numbers[at])
+        first = tuple(int(row) + 1 for row in rows[:SHOWN])
+        plural = "rows" if len(rows) > 1 else "row"
+        message = f"{text} ({len(rows):,} {plural}, first in {self.where(int(rows[0]))})"
+        return Finding("warning", kind, message, first, len(rows))
+
+
+@dataclass(frozen=True, eq=False)
 class Order:
     """The rows of a table as they follow each other."""
 
@@ -35,13 +53,13 @@ def put_in_order(
     flag: np.ndarray | None,
     gap: float | None,
     count: int,
-    where: Callable[[int], str],
+    table: Rows,
 ) -> Order:
     """Sort rows by id and time, stably, and find where episodes begin."""
     findings: list[Finding] = []
-    group, rows = _groups(ids, count, findings, where)
+    group, rows = _groups(ids, count, findings, table)
     if time is not None:
-        rows = _by_time(group, time, rows, findings, where)
+        rows = _by_time(group, time, rows, findings, table)
     starts = np.zeros(count, bool)
     starts[0] = True
     ordered = group if rows is None or group is None else group[rows]
@@ -50,7 +68,7 @@ def put_in_order(
     group_starts = starts.copy()
     if time is not None:
         later = time if rows is None else time[rows]
-        _same_times(later, group_starts, rows, findings, where)
+        _same_times(later, group_starts, rows, findings, table)
         if gap is not None:
             starts[1:] |= np.diff(later) > gap
     if flag is not None:
@@ -59,7 +77,7 @@ def put_in_order(
 
 
 def _groups(
-    ids: np.ndarray | None, count: int, findings: list[Finding], where: Callable[[int], str]
+    ids: np.ndarray | None, count: int, findings: list[Finding], table: Rows
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """The number of each row's id, by first appearance, and the order that brings ids together."""
     if ids is None:
@@ -74,7 +92,7 @@ def _groups(
     again = np.ones(len(begins), bool)
     again[first] = False
     text = "an id comes back after rows of others; rows of one id are brought together"
-    findings.append(rows_finding("overlapping-ids", begins[again], text, where))
+    findings.append(table.finding("overlapping-ids", begins[again], text))
     return group, np.argsort(group, kind="stable")
 
 
@@ -83,7 +101,7 @@ def _by_time(
     time: np.ndarray,
     rows: np.ndarray | None,
     findings: list[Finding],
-    where: Callable[[int], str],
+    table: Rows,
 ) -> np.ndarray | None:
     later = time if rows is None else time[rows]
     back = np.diff(later) < 0
@@ -93,8 +111,7 @@ def _by_time(
     if not len(wrong):
         return rows
     text = "time runs backwards within an episode's rows; they are put in order"
-    at = wrong if rows is None else np.sort(rows[wrong])
-    findings.append(rows_finding("time-backwards", at, text, where))
+    findings.append(table.finding("time-backwards", wrong if rows is None else rows[wrong], text))
     keys = (time,) if group is None else (time, group)
     return np.lexsort(keys)
 
@@ -104,23 +121,13 @@ def _same_times(
     starts: np.ndarray,
     rows: np.ndarray | None,
     findings: list[Finding],
-    where: Callable[[int], str],
+    table: Rows,
 ) -> None:
     same = np.flatnonzero((later[1:] == later[:-1]) & ~starts[1:]) + 1
     if len(same):
         text = "two rows of an episode have the same time; they stay in the order of the table"
-        at = same if rows is None else np.sort(rows[same])
-        findings.append(rows_finding("duplicate-times", at, text, where))
-
-
-def rows_finding(
-    kind: str, rows: np.ndarray, text: str, where: Callable[[int], str], level: str = "warning"
-) -> Finding:
-    """A finding about rows of the table, counted from 1 as a person does."""
-    first = tuple(int(row) + 1 for row in rows[:SHOWN])
-    plural = "rows" if len(rows) > 1 else "row"
-    message = f"{text} ({len(rows):,} {plural}, first in {where(int(rows[0]))})"
-    return Finding("error" if level == "error" else "warning", kind, message, first, len(rows))
+        at = same if rows is None else rows[same]
+        findings.append(table.finding("duplicate-times", at, text))
 
 
 def gap_length(gap: str | float | None, *, dated: bool, has_time: bool) -> float | None:

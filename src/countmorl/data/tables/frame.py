@@ -9,7 +9,7 @@ from typing import NoReturn
 from countmorl.data.tables.engine import DataType, pl
 from countmorl.data.tables.expressions import Formula, unreadable
 from countmorl.data.tables.request import Request
-from countmorl.data.tables.scan import Part, Table
+from countmorl.data.tables.scan import NULLS, Part, Table
 from countmorl.data.tables.values import (
     OFFSET,
     Holds,
@@ -58,11 +58,25 @@ class Frame:
         first = self.table.peek(wanted)
         if first.height == 0:
             raise DataError(f"{self.table.name} has a header but no rows.")
-        found = {name: self._meaning(first[name], name) for name in wanted}
+        found = {name: self._meaning(self._known(first[name]), name) for name in wanted}
         empty = [name for name, meaning in found.items() if meaning.holds == "nothing"]
         if empty:  # Perhaps later rows hold something.
-            found |= {name: self._meaning(self._later(name), name) for name in empty}
+            found |= {name: self._meaning(self._known(self._later(name)), name) for name in empty}
         self.meanings |= found
+
+    def _known(self, values: pl.Series) -> pl.Series:
+        """Values, with nothing where a word says that there is none."""
+        if values.dtype != pl.String:
+            return values
+        return values.to_frame().select(self._no_nulls(pl.col(values.name))).to_series()
+
+    def _no_nulls(self, column: pl.Expr) -> pl.Expr:
+        return column.replace(["", *NULLS, *self.request.null], None)
+
+    def _raw(self, part: Part, name: str) -> pl.Expr:
+        """A column as it lies there; Polars knows words for nothing in CSV alone."""
+        text = not part.is_csv and part.types[name] == pl.String
+        return self._no_nulls(pl.col(name)) if text else pl.col(name)
 
     def _later(self, name: str) -> pl.Series:
         with self.table.sentences():
@@ -83,7 +97,9 @@ class Frame:
 
     def _refuse_few(self, values: pl.Series, name: str, most: Meaning) -> None:
         """A few words among numbers, or among dates, are mistakes."""
-        checked = values.to_frame().select(canonical(name, values.dtype, most, strict=False))
+        checked = values.to_frame().select(
+            canonical(pl.col(name), values.dtype, most, strict=False)
+        )
         bad = values.is_not_null() & checked[name].is_null()
         row = int(bad.arg_max() or 0)
         raise self._wrong(name, row, values[row], most)
@@ -103,13 +119,17 @@ class Frame:
         """What a column holds; it is read from now on."""
         self.look([name])
         meaning = self.meanings[name]
-        self.needed[name] = lambda part: canonical(name, self._type(part, name), meaning)
+        self.needed[name] = lambda part: canonical(
+            self._raw(part, name), self._type(part, name), meaning
+        )
         return meaning
 
     def wall(self, name: str) -> pl.Expr:
         """The clock as it was written down."""
         meaning, alias = self.meaning(name), f"{name}\x1fwall"
-        self.needed[alias] = lambda part: wall_clock(name, self._type(part, name), meaning)
+        self.needed[alias] = lambda part: wall_clock(
+            self._raw(part, name), self._type(part, name), meaning
+        )
         return pl.col(alias)
 
     def flag(self, name: str) -> pl.Expr:
@@ -118,7 +138,9 @@ class Frame:
         alias = f"{name}\x1fflag"
         truth = replace(self.meanings[name], holds="boolean")
         self.flags[name] = truth
-        self.needed[alias] = lambda part: canonical(name, self._type(part, name), truth)
+        self.needed[alias] = lambda part: canonical(
+            self._raw(part, name), self._type(part, name), truth
+        )
         return pl.col(alias)
 
     def identity(self, name: str) -> pl.Expr:
@@ -200,15 +222,26 @@ class Frame:
         for part in self.table.parts:
             frame = part.open({})
             for name, meaning in (*self.meanings.items(), *self.flags.items()):
-                checked = canonical(name, part.types[name], meaning, strict=False)
-                bad = pl.col(name).is_not_null() & checked.is_null()
-                found = frame.select(name).with_row_index("\x1frow").filter(bad).head(1).collect()
+                found = self._first_bad(part, name, meaning)
                 if found.height:
                     at, value = row + int(found["\x1frow"][0]), found[name][0]
                     raise self._wrong(name, at, value, meaning) from error
             row += int(frame.select(pl.len()).collect().item())
         reason = str(error).strip().splitlines()[0]
         raise DataError(f"{self.table.name} cannot be read: {reason}.") from error
+
+    def _first_bad(self, part: Part, name: str, meaning: Meaning) -> pl.DataFrame:
+        """The first row of a part whose value is not what its column holds."""
+        kind, told = part.types[name], {}
+        if part.is_lines and not kind.is_nested():
+            kind = pl.String()
+            told = {name: kind}
+        raw = self._no_nulls(pl.col(name)) if kind == pl.String else pl.col(name)
+        bad = raw.is_not_null() & canonical(raw, kind, meaning, strict=False).is_null()
+        if kind.is_float():
+            bad &= pl.col(name).is_not_nan()
+        rows = part.open(told).select(name).with_row_index("\x1frow")
+        return rows.filter(bad).head(1).collect()
 
     def _wrong(self, name: str, row: int, value: object, meaning: Meaning) -> DataError:
         text = str(value)

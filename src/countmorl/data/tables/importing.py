@@ -19,7 +19,7 @@ from countmorl.data.tables.bounds import Bounds
 from countmorl.data.tables.columns import resolve_exogenous
 from countmorl.data.tables.derive import derive
 from countmorl.data.tables.encode import settle
-from countmorl.data.tables.episodes import Order, gap_length, put_in_order, rows_finding
+from countmorl.data.tables.episodes import Order, Rows, gap_length, put_in_order
 from countmorl.data.tables.layout import Layout, lay_out, no_rows
 from countmorl.data.tables.missing import refuse_infinite, refuse_missing
 from countmorl.data.tables.output import Make, judge_actions, write_rest, write_steps
@@ -130,7 +130,7 @@ def _finish(found: Survey, request: Request, gap: float | None, make: Make) -> I
         bounds=tuple(bounds),
         shares=shares,
         missing={tally.name: tally.missing for tally in found.tallies if tally.missing},
-        findings=(*order.findings, *steps.findings, *_columns(found), *odd),
+        findings=(*order.findings, *steps.findings, *_columns(found, schema), *odd),
     )
 
 
@@ -144,12 +144,14 @@ def _ordered(found: Survey, gap: float | None, blank: np.ndarray) -> tuple[Order
         parts.clear()  # They are held once, not twice.
     first = known_flags(found, {"flag": flags["flag"]})["flag"] if "flag" in flags else None
     if not len(blank):
-        return put_in_order(ids, times, first, gap, found.rows, found.where), reward, flags
+        order = put_in_order(ids, times, first, gap, found.rows, Rows(found.where))
+        return order, reward, flags
     present = np.delete(np.arange(found.rows), blank)
-    keys = (None if key is None else key[present] for key in (ids, times, first))
-    order = put_in_order(*keys, gap, len(present), lambda row: found.where(int(present[row])))
+    ids, times, first = (None if k is None else k[present] for k in (ids, times, first))
+    table = Rows(found.where, present)
+    order = put_in_order(ids, times, first, gap, len(present), table)
     rows = present if order.rows is None else present[order.rows]
-    odd = rows_finding("blank-rows", blank, "lines of the text are blank; left out", found.where)
+    odd = Rows(found.where).finding("blank-rows", blank, "lines of the text are blank; left out")
     return replace(order, rows=rows, findings=(*order.findings, odd)), reward, flags
 
 
@@ -162,8 +164,13 @@ def _schema(layout: Layout, columns: Sequence[Column], request: Request) -> Sche
     return Schema(obs=obs, action=action, **named)
 
 
-def _columns(found: Survey) -> Iterator[Finding]:
+def _columns(found: Survey, schema: Schema) -> Iterator[Finding]:
     """Columns that tell nothing, or nothing new."""
+    pairs = zip(found.layout.obs, schema.obs, strict=True)
+    whole = [f"'{c.name}'" for s, c in pairs if s.column.missing == "median" != c.missing]
+    if whole:
+        text = f"nothing is missing in {', '.join(whole)}, so missing values are refused there"
+        yield Finding("warning", "never-missing", text, count=len(whole))
     names = [source.column.name for source in found.layout.columns]
     constant = {
         place

@@ -8,7 +8,7 @@ from typing import Any
 
 from countmorl.data.tables.engine import pl
 from countmorl.data.tables.frame import Frame
-from countmorl.data.tables.request import Request
+from countmorl.data.tables.request import Request, request_of
 from countmorl.data.tables.scan import PEEK, open_table
 from countmorl.errors import DataError
 
@@ -75,7 +75,7 @@ def propose(source: Any, request: Request | None = None) -> Proposal:
     action = [name for name in names if name == actions or name.lower().startswith(STARTS)]
     taken = {*parts.values(), *action}
     obs = [name for name in names if name not in taken and name not in left_out]
-    guessed = Request(obs=tuple(obs), action=tuple(action), **parts)
+    guessed = request_of({"obs": obs, "action": action, **parts})
     unsure = {role: text for role, text in UNSURE.items() if not getattr(guessed, role)}
     return Proposal(guessed, facts, unsure, {n: w for n, w in left_out.items() if n not in taken})
 

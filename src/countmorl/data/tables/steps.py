@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from countmorl.data.findings import Finding
-from countmorl.data.tables.episodes import Order, rows_finding
+from countmorl.data.tables.episodes import Order, Rows
 from countmorl.data.tables.layout import Flag
 from countmorl.data.tables.missing import dropped_rows, fill_reward
 from countmorl.data.tables.survey import UNKNOWN, Survey
@@ -74,7 +74,7 @@ def make_steps(found: Survey, order: Order, reward: np.ndarray, truth: Truth, sk
     if len(both):
         text = "an end is both terminated and truncated; it counts as terminated"
         at = both if rows is None else rows[both]
-        findings.append(rows_finding("both-flags", at, text, found.where))
+        findings.append(Rows(found.where).finding("both-flags", at, text))
     last = np.append(starts[1:], True)
     truncated = (truncated | last) & ~terminated
     taken = None
@@ -128,6 +128,6 @@ def _ends_within(found: Survey, order: Order, ordered: dict) -> list[Finding]:
                 f"`{flag}` is true in rows after which the same episode goes on; a new one is "
                 "taken to begin there. Is it said in every row of an episode, not in its last?"
             )
-            at = within if order.rows is None else np.sort(order.rows[within])
-            findings.append(rows_finding("ends-within", at, text, found.where))
+            at = within if order.rows is None else order.rows[within]
+            findings.append(Rows(found.where).finding("ends-within", at, text))
     return findings

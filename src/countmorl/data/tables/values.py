@@ -123,9 +123,8 @@ def mixed_zones(known: pl.Series) -> bool:
     return bool(zoned.any()) and not bool(zoned.all()) and dates
 
 
-def canonical(name: str, kind: DataType, meaning: Meaning, *, strict: bool = True) -> pl.Expr:
+def canonical(column: pl.Expr, kind: DataType, meaning: Meaning, *, strict: bool = True) -> pl.Expr:
     """The column as one of four types: Float64, Boolean, Datetime (in UTC where zoned), String."""
-    column = pl.col(name)
     if meaning.holds == "number":
         return _number(column, kind, meaning, strict)
     if meaning.holds == "boolean":
@@ -135,9 +134,8 @@ def canonical(name: str, kind: DataType, meaning: Meaning, *, strict: bool = Tru
     return _words(column, kind)
 
 
-def wall_clock(name: str, kind: DataType, meaning: Meaning) -> pl.Expr:
+def wall_clock(column: pl.Expr, kind: DataType, meaning: Meaning) -> pl.Expr:
     """The time that the clock showed where it was written down, without its zone."""
-    column = pl.col(name)
     if kind != pl.String:
         return column.cast(pl.Datetime("us")) if kind == pl.Date else _naive(column, kind)
     naive = (meaning.format or "").removesuffix(ZONE)
@@ -164,7 +162,7 @@ def _number(column: pl.Expr, kind: DataType, meaning: Meaning, strict: bool) -> 
     if kind in (pl.String, pl.Categorical, pl.Enum):
         column = column.cast(pl.String).str.strip_chars()
         column = column.str.replace(",", ".", literal=True) if meaning.comma else column
-    return column.cast(pl.Float64, strict=strict)
+    return column.cast(pl.Float64, strict=strict).fill_nan(None)
 
 
 def _truth(column: pl.Expr, kind: DataType, strict: bool) -> pl.Expr:

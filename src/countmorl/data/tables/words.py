@@ -27,7 +27,7 @@ class Words:
         if values.dtype.is_float():
             values = values.fill_nan(None)
         for value in values.unique(maintain_order=True).drop_nulls().to_list():
-            if value not in self.codes:
+            if value not in self.codes and label(value):
                 self.codes[value] = self._place(value, values, start)
         if not self.codes:
             return pl.Series(values.name, np.full(len(values), np.nan, np.float32))
@@ -72,12 +72,12 @@ class Words:
 
 
 def label(value: Any) -> str:
-    """A value as the name of a category."""
+    """A value as the name of a category; blanks around it do not count."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    return str(value).strip()
 
 
 def _rank(word: str) -> tuple[int, float, str]:
