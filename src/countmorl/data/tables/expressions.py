@@ -130,8 +130,8 @@ def _shifted(tokens: list[str], names: Sequence[str], what: str) -> tuple[list[s
             done.append(tokens.pop(0))
             continue
         inner = tokens[2 : tokens.index(")")] if ")" in tokens else []
-        rows = int(inner[2]) if len(inner) == 3 and inner[2].isdecimal() else 1
-        if not inner or len(inner) not in (1, 3) or not _is_name(inner[0]) or rows < 1:
+        rows = _rows(inner)
+        if rows < 1:
             raise ConfigError(f"{what}: `{word}` wants a column, and how many rows: {word}(x, 1).")
         name = _plain(inner[0])
         if name not in names:
@@ -141,6 +141,14 @@ def _shifted(tokens: list[str], names: Sequence[str], what: str) -> tuple[list[s
         done.append(quoted(alias))
         tokens = tokens[len(inner) + 3 :]
     return done, list(shifts.values())
+
+
+def _rows(inner: list[str]) -> int:
+    """How many rows `lag` and `lead` reach, by what stands in their brackets; 0 if not said so."""
+    if not inner or not _is_name(inner[0]):
+        return 0
+    counted = len(inner) == 3 and inner[1] == "," and inner[2].isdecimal()
+    return int(inner[2]) if counted else int(len(inner) == 1)
 
 
 def unknown_name(name: str, names: Iterable[str], who: str) -> ConfigError:

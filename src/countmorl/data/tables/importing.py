@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,11 @@ from countmorl.data.tables.episodes import Order, Rows, gap_length, put_in_order
 from countmorl.data.tables.layout import Layout, lay_out, no_rows
 from countmorl.data.tables.missing import refuse_infinite, refuse_missing
 from countmorl.data.tables.output import Make, judge_actions, write_rest, write_steps
-from countmorl.data.tables.request import SHARED, Request, settings_of
+from countmorl.data.tables.request import SHARED, Request, request_of
 from countmorl.data.tables.scan import open_table
 from countmorl.data.tables.steps import known_flags, make_steps
 from countmorl.data.tables.survey import Survey, survey
 from countmorl.data.tables.toml import read_request
-from countmorl.errors import ConfigError, did_you_mean
 from countmorl.files import atomic
 from countmorl.schema import Column, Schema
 
@@ -220,17 +219,7 @@ def from_table(
 
 def complete(options: Mapping[str, Any], schema: Schema | str | Path | None) -> Request:
     """What options ask for, and beyond them a schema."""
-    known = [field.name for field in fields(Request)]
-    for option in options:
-        if option not in known:
-            raise ConfigError(
-                f"There is no option '{option}'.{did_you_mean(option, known)} "
-                f"Known: {', '.join(known)}."
-            )
-    settings = dict(options.get("columns", {}))
-    request = replace(
-        Request(**{**options, "columns": {}}), columns=settings_of(settings) if settings else {}
-    )
+    request = request_of(options)
     if schema is None:
         return request
     base = Request.of(schema) if isinstance(schema, Schema) else read_request(Path(schema))

@@ -72,13 +72,6 @@ class Request:
     most_categories: int = MOST_CATEGORIES
 
     def __post_init__(self) -> None:
-        for name in ("obs", "action", "exogenous", "missing", "categories", "scale", "null"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        for name in ("action_low", "action_high"):
-            value = getattr(self, name)
-            whole = (value,) if isinstance(value, (int, float)) else tuple(value)
-            object.__setattr__(self, name, whole)
         check_types(self)
         at_least(self, history=1, frame_skip=1, most_categories=1)
 
@@ -138,13 +131,20 @@ SHARED = (
 """What a request and a schema call by the same name."""
 
 
+SEVERAL = (
+    *("obs", "action", "exogenous", "missing", "categories", "scale", "null"),
+    *("action_low", "action_high"),
+)
+"""What there may be several of."""
+
+
 def request_of(given: Mapping[str, Any]) -> Request:
     """A request from plain values, as a file holds them; unknown names are errors."""
     whole = {f.name: _default(f) for f in fields(Request)} | dict(given)
     settings = settings_of(whole["columns"])
-    for key, value in whole.items():
-        if isinstance(value, str) and key in ("obs", "action", "exogenous", "missing", "null"):
-            whole[key] = [value]
+    for key in SEVERAL:  # One is as good as a list of one.
+        if isinstance(whole.get(key), (str, int, float)):
+            whole[key] = [whole[key]]
     return replace(from_json(Request, whole | {"columns": {}}), columns=settings)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,14 @@ from typing import Any
 
 from countmorl.data.tables.engine import DataType, pl
 from countmorl.data.tables.request import Request
-from countmorl.data.tables.text import count_rows, find_bad_json, find_fault, read_header
+from countmorl.data.tables.text import (
+    count_rows,
+    explained,
+    find_bad_json,
+    find_fault,
+    open_bytes,
+    read_header,
+)
 from countmorl.errors import DataError
 from countmorl.extras import require
 
@@ -77,8 +85,11 @@ class Table:
 
     def peek(self, names: Sequence[str], rows: int = PEEK) -> pl.DataFrame:
         """The first rows."""
+        part = self.parts[0]
         with self.sentences():
-            first = self.parts[0].open({}).select(names).head(rows)
+            if part.is_lines:
+                return read_lines(part.files[0], rows).select(names)
+            first = part.open({}).select(names).head(rows)
             return first.collect(optimizations=self.optimizations)
 
     @property
@@ -240,12 +251,20 @@ def _scan(kind: str, files: Sequence[Path]) -> pl.LazyFrame:
     return pl.scan_ndjson(list(files), infer_schema_length=PEEK)
 
 
+def read_lines(file: Path, rows: int) -> pl.DataFrame:
+    """The first rows of a file of JSON lines. Polars alone would look at later ones too."""
+    with explained(file), open_bytes(file) as lines:
+        head = b"".join(itertools.islice(lines, rows))
+    return pl.read_ndjson(head, infer_schema_length=None)
+
+
 def _types(kind: str, file: Path) -> tuple[tuple[str, DataType], ...]:
     """Names and types of a file that tells them."""
     if file.stat().st_size == 0:
         raise DataError(f"{file} is empty.")
     try:
-        return tuple(_scan(kind, [file]).collect_schema().items())
+        found = read_lines(file, PEEK) if kind == "lines" else _scan(kind, [file])
+        return tuple(found.collect_schema().items())
     except (pl.exceptions.PolarsError, OSError) as error:
         fault = find_bad_json(file) if kind == "lines" else None
         reason = str(error).strip().splitlines()[0]

@@ -12,8 +12,8 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO
 
 from countmorl.errors import DataError
 
@@ -23,7 +23,7 @@ LONGEST = 10_000_000
 """Characters of one value, beyond which a quote was surely left open."""
 
 
-def open_bytes(path: Path) -> IO[bytes] | gzip.GzipFile:
+def open_bytes(path: Path) -> BufferedIOBase:
     """Open a file, packed or not."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")
 
