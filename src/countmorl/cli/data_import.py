@@ -46,14 +46,14 @@ def import_log(
     continuous: bool = False,
     action_low: tuple[float, ...] = (),
     action_high: tuple[float, ...] = (),
-    history: int = 1,
-    frame_skip: int = 1,
+    history: int | None = None,
+    frame_skip: int | None = None,
     exogenous: Words = (),
     null: Words = (),
     decimal_comma: bool = False,
     separator: str | None = None,
     date_format: str | None = None,
-    most_categories: int = 50,
+    most_categories: int | None = None,
     json: bool = False,
 ) -> int:
     """Make a dataset of a table, by the names of its columns.
@@ -91,14 +91,16 @@ def import_log(
         continuous: Take the action as a number, though it is true or false.
         action_low: The least action, one for all or one for each; else the data's.
         action_high: The greatest action, one for all or one for each; else the data's.
-        history: Observations, the present one among them, that an observation is made of.
+        history: Observations, the present one among them, that an observation is made of;
+            1 where nothing is said.
         frame_skip: Rows that make one step: the action of the first, the sum of the rewards.
         exogenous: Columns of the observation that no action can influence.
         null: Words of a text that stand for a missing value, beside NA, N/A, null, NaN and nothing.
         decimal_comma: Numbers are written 1,5.
         separator: What stands between the values of a text; found by its header where not given.
         date_format: How dates are written, such as %d/%m/%Y, where they can be read in two ways.
-        most_categories: Different words that a column of the observation may hold.
+        most_categories: Different words that a column of the observation may hold; 50 where nothing
+            is said.
         json: Print JSON.
     """
     path = _checked_out(out)
@@ -117,7 +119,7 @@ def import_log(
         "action_high": action_high,
         "history": history,
         "frame_skip": frame_skip,
-        "decimal_comma": decimal_comma,
+        "decimal_comma": decimal_comma or None,
         "separator": separator,
         "date_format": date_format,
         "most_categories": most_categories,

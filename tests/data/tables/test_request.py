@@ -29,8 +29,9 @@ def test_what_names_a_column_exactly_counts_more_than_a_wild_card():
 
 def test_options_change_what_a_schema_says():
     base = Request(obs=("x",), history=3, missing=("x=carry",), columns={"x": Setting(unit="m")})
-    both = Request(history=2, missing=("y=0",), columns={"y": Setting(unit="s")}).over(base)
-    assert (both.obs, both.history, both.missing) == (("x",), 2, ("x=carry", "y=0"))
+    own = Request(history=1, missing=("y=0",), columns={"y": Setting(unit="s")})
+    both = own.over(base, ["history", "missing", "columns"])
+    assert (both.obs, both.history, both.missing) == (("x",), 1, ("x=carry", "y=0"))
     assert set(both.columns) == {"x", "y"}
 
 

@@ -67,9 +67,27 @@ class Source:
         return self.column.kind in ("category", "scale")
 
     @property
+    def is_shifted(self) -> bool:
+        """Whether it looks at the rows around."""
+        return self.formula is not None and bool(self.formula.shifts)
+
+    @property
     def is_wide(self) -> bool:
         """Whether single precision would lose too much of its raw values."""
         return self.column.kind == "elapsed"
+
+
+def check_shifted(source: Source, frame: Frame) -> None:
+    """Refuse what cannot be computed from the rows around."""
+    if source.formula is None or not source.is_shifted:
+        return
+    words = [name for name in source.formula.columns if frame.meaning(name).holds == "text"]
+    if words or source.column.kind not in ("number", "boolean"):
+        name = words[0] if words else source.column.name
+        raise ConfigError(
+            f"'{source.formula.text}': lag and lead are for numbers, but '{name}' holds words or "
+            "dates. What was seen and done before is seen with --history 2."
+        )
 
 
 def resolve(items: Iterable[str], names: Sequence[str], request: Request, what: str) -> list[Item]:
@@ -129,7 +147,7 @@ def source_of(item: Item, frame: Frame, request: Request, *, is_action: bool) ->
         raise frame.cannot_be(item.name, kind, holds)
     column, filler = _column(item, setting, kind, is_action)
     expr = None
-    if not (formula and formula.shifts):
+    if formula is None or not formula.shifts:
         base = formula.expr if formula else pl.col(item.name)
         expr = _computed(base, item, kind, holds, frame)
     return Source(column, expr, holds, formula, filler)

@@ -13,7 +13,6 @@ from countmorl.data.tables.episodes import Order
 from countmorl.data.tables.expressions import Formula, unreadable
 from countmorl.data.tables.frame import TYPES
 from countmorl.data.tables.survey import Survey
-from countmorl.errors import ConfigError
 
 CHUNK = 200_000
 
@@ -31,29 +30,12 @@ class Span:
     episode: np.ndarray
 
 
-def check_shifted(source: Source, holds: dict[str, str]) -> None:
-    """Refuse what cannot be computed from rows around."""
-    formula = source.formula
-    if formula is None or not formula.shifts:
-        return
-    words = [name for name in formula.columns if holds[name] == "text"]
-    if words or source.column.kind not in ("number", "boolean"):
-        name = words[0] if words else source.column.name
-        raise ConfigError(
-            f"'{formula.text}': lag and lead are for numbers, but '{name}' holds words or dates. "
-            "What was seen and done before can be part of the observation by --history 2."
-        )
-
-
 def derive(found: Survey, order: Order, reward: np.ndarray, flags: dict) -> None:
     """Compute what looks at other rows, and put it where all other numbers are."""
     layout = found.layout
-    holds = {name: meaning.holds for name, meaning in layout.frame.meanings.items()}
-    columns = [(i, s) for i, s in enumerate(layout.columns) if _is_shifted(s)]
+    columns = [(i, s) for i, s in enumerate(layout.columns) if s.is_shifted]
     others = [(reward, layout.reward)] + [(flags[f], s) for f, s in layout.flags.items()]
-    others = [(target, source) for target, source in others if _is_shifted(source)]
-    for source in [source for _, source in (*columns, *others)]:
-        check_shifted(source, holds)
+    others = [(target, source) for target, source in others if source.is_shifted]
     if not columns and not others:
         return
     formulas = [source.formula for _, source in (*columns, *others) if source.formula]
@@ -62,32 +44,15 @@ def derive(found: Survey, order: Order, reward: np.ndarray, flags: dict) -> None
             raw = _compute(source, span)
             values = raw.cast(pl.Float32).to_numpy()
             found.narrow.put(span.rows, place, values)
-            # Missing values are told by their rows in the table, which may be in another order.
-            _tally(found, place, values, raw, span.rows)
+            rows = span.rows.start if isinstance(span.rows, slice) else span.rows
+            found.tallies[place].add(values, raw, rows)
         for target, source in others:
             target[span.rows] = _numbers(_compute(source, span), target.dtype)
-
-
-def _is_shifted(source: Source) -> bool:
-    return source.formula is not None and bool(source.formula.shifts)
 
 
 def _numbers(values: pl.Series, dtype: np.dtype) -> np.ndarray:
     numbers = values.cast(pl.Float64).to_numpy()
     return numbers if dtype.kind == "f" else np.where(np.isnan(numbers), -1, numbers).astype(dtype)
-
-
-def _tally(
-    found: Survey, place: int, values: np.ndarray, raw: pl.Series, rows: slice | np.ndarray
-) -> None:
-    tally = found.tallies[place]
-    start = rows.start if isinstance(rows, slice) else 0
-    first = tally.first_missing
-    tally.add(values, raw, start)
-    missing = np.isnan(values)
-    if not isinstance(rows, slice) and missing.any():
-        earliest = int(rows[missing].min())
-        tally.first_missing = earliest if first is None else min(first, earliest)
 
 
 def _spans(found: Survey, order: Order, formulas: list[Formula]) -> Iterator[Span]:

@@ -218,9 +218,10 @@ def from_table(
 
 
 def complete(options: Mapping[str, Any], schema: Schema | str | Path | None) -> Request:
-    """What options ask for, and beyond them a schema."""
-    request = request_of(options)
+    """What options ask for, and beyond them a schema. None and nothing are not said."""
+    said = {name: value for name, value in options.items() if value is not None and value != ()}
+    request = request_of(said)
     if schema is None:
         return request
     base = Request.of(schema) if isinstance(schema, Schema) else read_request(Path(schema))
-    return request.over(base)
+    return request.over(base, said)

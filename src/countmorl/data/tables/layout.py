@@ -8,6 +8,7 @@ from typing import Literal
 from countmorl.data.tables.columns import (
     Source,
     as_value,
+    check_shifted,
     resolve,
     source_of,
     with_rule,
@@ -47,7 +48,10 @@ class Layout:
 def lay_out(table: Table, request: Request) -> Layout:
     """Find every column that is asked for; what does not exist or fit is refused."""
     try:
-        return _laid_out(table, request)
+        layout = _laid_out(table, request)
+        for source in (*layout.columns, layout.reward, *layout.flags.values()):
+            check_shifted(source, layout.frame)
+        return layout
     except ConfigError as error:
         raise ConfigError(f"{table.name}: {error}") from error.__cause__
 
@@ -107,6 +111,10 @@ def _flags(frame: Frame, request: Request) -> dict[Flag, Source]:
         if text is None:
             continue
         source = _value(frame, text, flag, is_flag=True)
+        if flag == "flag" and source.is_shifted:
+            raise ConfigError(
+                "`flag` says where episodes begin, so it cannot look at other rows of an episode."
+            )
         rule = request.rule(flag, text, bare=False)
         column = Column(name=source.column.name, kind="boolean")
         if rule in RULES and rule != "refuse":

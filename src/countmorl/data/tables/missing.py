@@ -27,8 +27,7 @@ def refuse_missing(found: Survey, reward: np.ndarray, flags: dict) -> None:
     more = f"; and {len(counts) - SHOWN} more columns" if len(counts) > SHOWN else ""
     name = counts[0][0]
     source = next(source for source in _all(found) if source.column.name == name)
-    shifted = source.formula is not None and bool(source.formula.shifts)
-    why = " Lag and lead have no value at an episode's edge." if shifted else ""
+    why = " Lag and lead have no value at an episode's edge." if source.is_shifted else ""
     raise DataError(
         f"Values are missing: {listed}{more}.{why} Say what becomes of them: --missing "
         f"{_ways(found, source)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -87,13 +87,12 @@ class Request:
             **{name: getattr(schema, name) for name in SHARED},
         )
 
-    def over(self, base: Request) -> Request:
-        """This request, with what it leaves unsaid taken from another one."""
-        own = {f.name: getattr(self, f.name) for f in fields(self)}
-        said = {f.name: own[f.name] for f in fields(self) if own[f.name] != _default(f)}
-        said["columns"] = {**base.columns, **self.columns}
-        said["missing"] = (*base.missing, *self.missing)
-        return replace(base, **said)
+    def over(self, base: Request, said: Iterable[str]) -> Request:
+        """This request, with all but what is said here taken from another one."""
+        own = {name: getattr(self, name) for name in said}
+        own["columns"] = {**base.columns, **self.columns}
+        own["missing"] = (*base.missing, *self.missing)
+        return replace(base, **own)
 
     def setting(self, name: str) -> Setting:
         """All that is said of one column; what names it exactly counts more than a wild-card."""

@@ -35,22 +35,23 @@ class Tally:
         self,
         values: np.ndarray,
         raw: pl.Series | None,
-        start: int,
+        rows: int | np.ndarray,
         blank: np.ndarray | None = None,
     ) -> None:
         """Count a block in single precision; `raw` is the same in full precision.
 
-        Nothing is missing in rows that are blank.
+        `rows` is the first row of the block, or all of them. Nothing is missing in rows that are
+        blank.
         """
         low, high = values.min(), values.max()
         if np.isnan(low):
             missing = np.isnan(values)
-            self.note_missing(missing if blank is None else missing & ~blank, start)
+            self._note_missing(missing if blank is None else missing & ~blank, rows)
             if missing.all():
                 return
             low, high = np.nanmin(values), np.nanmax(values)
         if not (np.isfinite(low) and np.isfinite(high)):
-            raise self._not_finite(values, raw, start)
+            raise self._not_finite(values, raw, rows)
         if raw is not None and raw.dtype == pl.Float64:
             biggest = max(abs(low), abs(high))
             if high - low <= FLAT * biggest:
@@ -60,12 +61,13 @@ class Tally:
                 self._changes(values, raw)
         self.low, self.high = min(self.low, float(low)), max(self.high, float(high))
 
-    def note_missing(self, missing: np.ndarray, start: int) -> None:
-        """Count missing values."""
-        if missing.any():
-            self.missing += int(missing.sum())
-            if self.first_missing is None:
-                self.first_missing = start + int(missing.argmax())
+    def _note_missing(self, missing: np.ndarray, rows: int | np.ndarray) -> None:
+        if not missing.any():
+            return
+        self.missing += int(missing.sum())
+        first = rows + int(missing.argmax()) if isinstance(rows, int) else int(rows[missing].min())
+        if self.first_missing is None or first < self.first_missing:
+            self.first_missing = first
 
     @property
     def is_constant(self) -> bool:
@@ -95,16 +97,18 @@ class Tally:
         self.changes += int((whole[1:] != whole[:-1]).sum())
         self.kept += int((values[1:] != values[:-1]).sum())
 
-    def _not_finite(self, values: np.ndarray, raw: pl.Series | None, start: int) -> DataError:
+    def _not_finite(
+        self, values: np.ndarray, raw: pl.Series | None, rows: int | np.ndarray
+    ) -> DataError:
         at = int(np.isinf(values).argmax())
+        where = self.where(rows + at if isinstance(rows, int) else int(rows[at]))
         value = float(raw[at]) if raw is not None else float(values[at])
         if np.isinf(value):
             return DataError(
-                f"Column '{self.name}' is infinite in {self.where(start + at)}. Correct it, or "
-                "mark it as missing."
+                f"Column '{self.name}' is infinite in {where}. Correct it, or mark it as missing."
             )
         return DataError(
-            f"Column '{self.name}' holds {value:g} in {self.where(start + at)}, which is more than "
+            f"Column '{self.name}' holds {value:g} in {where}, which is more than "
             f"a number of 32 bits can hold ({LARGEST:.2g}). Correct it, or use another unit."
         )
 
