@@ -1,4 +1,4 @@
-"""`countmorl data ...`: list, info, check, download, convert, collect."""
+"""`countmorl data ...`: list, info, check, download, convert, collect; import and schema."""
 
 from __future__ import annotations
 

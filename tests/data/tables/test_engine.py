@@ -6,7 +6,15 @@ import sys
 import pytest
 
 from countmorl.data.tables import engine
+from countmorl.errors import MissingExtraError
 from countmorl.extras import require
+
+
+def test_versions_that_lose_rows_are_refused():
+    with pytest.raises(MissingExtraError, match=r"1\.37\.1 or later, got 1\.36\.1"):
+        engine.check_version("1.36.1")
+    for version in ("1.37.1", "1.38.0rc1", "2.1.0"):
+        engine.check_version(version)
 
 
 def test_it_is_polars():

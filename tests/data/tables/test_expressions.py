@@ -50,7 +50,7 @@ def test_the_columns_that_are_needed():
         ("lag(outptu)", "Did you mean 'output'"),
         ("lag(output, 0)", "wants a column"),
         ("lag(output", "wants a column"),
-        ("output, d", "cannot be computed"),
+        ("output, d", "must not hold a ','"),
     ],
 )
 def test_what_is_no_value_of_a_row_is_refused(text, words):

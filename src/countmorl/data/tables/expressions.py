@@ -65,6 +65,7 @@ def read_formula(text: str, names: Sequence[str], what: str) -> Formula:
     if not tokens:
         raise ConfigError(f"The expression of {what} is empty.")
     tokens, shifts = _shifted(tokens, names, what)
+    _refuse_several(tokens, text, what)
     aliases = {shift.alias for shift in shifts}
     used = _columns(tokens, [*names, *aliases], text, what)
     try:
@@ -73,6 +74,17 @@ def read_formula(text: str, names: Sequence[str], what: str) -> Formula:
         raise unreadable(text, what, error) from error
     needed = [name for name in used if name not in aliases] + [shift.column for shift in shifts]
     return Formula(text, expr, tuple(dict.fromkeys(needed)), tuple(shifts))
+
+
+def _refuse_several(tokens: list[str], text: str, what: str) -> None:
+    """Refuse two expressions in one, of which Polars might take the first alone."""
+    depth = 0
+    for token in tokens:
+        depth += (token == "(") - (token == ")")
+        if token == ";" or (token == "," and depth == 0):
+            raise ConfigError(
+                f"The expression '{text}' of {what} must not hold a '{token}': it is one value."
+            )
 
 
 def unreadable(text: str, what: str, error: Exception) -> ConfigError:
@@ -102,8 +114,6 @@ def _columns(tokens: list[str], names: Sequence[str], text: str, what: str) -> l
     found: list[str] = []
     for place, token in enumerate(tokens):
         if not _is_name(token):
-            if token == ";":
-                raise ConfigError(f"The expression '{text}' of {what} must not hold a ';'.")
             continue
         called = tokens[place + 1 : place + 2] == ["("] and not token.startswith('"')
         name = _plain(token)
