@@ -35,6 +35,7 @@ LEVELS = {
     "envs": 2,
     "data": 3,
     "data.readers": 3.1,
+    "data.tables": 3.1,
     "data.sources": 3.2,
     "data.pairs": 3.3,
     "data.check": 3.3,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from countmorl.data.check import check as check
     from countmorl.data.dataset import Dataset as Dataset
     from countmorl.data.sources import load as load
+    from countmorl.data.tables.importing import from_table as from_table
     from countmorl.errors import ConfigError as ConfigError
     from countmorl.errors import CountMorlError as CountMorlError
     from countmorl.errors import DataError as DataError
@@ -63,6 +64,7 @@ _HOMES = {
     "collect": "collecting.collect",
     "counts": "counting.query",
     "evaluate": "evaluation.simulate",
+    "from_table": "data.tables.importing",
     "load": "data.sources",
     "load_policy": "runtime.load",
     "resume": "api",

@@ -42,8 +42,9 @@ class Column:
     put there; the log's median is, with a further number that says so; or the row is dropped, and
     the episode broken there."""
     fill: float | None = None
-    """The number that stands for a missing value. For an action: what is taken to have been done
-    before the first one, where history asks for it."""
+    """The number that stands for a missing value; of a category or a scale, a place in `values`.
+    For an action: what is taken to have been done before the first one, where history asks for
+    it."""
     unit: str = ""
     """The unit, in words."""
     expression: str | None = None
@@ -93,7 +94,7 @@ class Schema:
     gap: str | None = None
     """An episode ends where time jumps by more than this: 2h, 30m, 7d, or a number."""
     flag: str | None = None
-    """The column that is true in the first row of every episode."""
+    """A column or an expression that is true in the first row of every episode."""
     history: int = 1
     """Observations, the present one among them, that an observation is made of."""
     frame_skip: int = 1

@@ -46,7 +46,9 @@ class TestPages:
         assert (code, err) == (0, "")
         lines = [line.strip() for line in out.splitlines()]
         for option in options_of(COMMANDS[name]):
-            line = next(line for line in lines if line.startswith(f"{option.name} "))
+            line = next(
+                line for line in lines if line.startswith((f"{option.name} ", f"{option.name}, "))
+            )
             assert len(option.about.split()) >= 2, option
             assert option.about.endswith((".", ")")), option
             assert option.about in line, option
@@ -76,7 +78,7 @@ class TestPages:
         shown = set()
         for option in options_of(COMMANDS[name]):
             if not option.positional:
-                shown |= {option.name, *option.wants.split("| ")[1:]}
+                shown |= {option.name, *option.wants.split("| ")[1:], *option.short.split()}
         off = {word for word in parsed - shown if re.match(r"--([\w-]+\.)*no-", word)}
         assert shown <= parsed
         assert parsed - shown - off == {"-h", "--help"}

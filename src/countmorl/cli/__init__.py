@@ -36,7 +36,7 @@ ENTRIES: dict[str, Entry] = {
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
     "figures": Entry("RUN", "Draw a run's learning curve, coverage and calibration."),
     "methods": Entry("", "List the methods: what each does and whose it is."),
-    "data": Entry("...", "Look at, check, download, convert and collect logs.", True),
+    "data": Entry("...", "Import, look at, check, download, convert and collect logs.", True),
     "study": Entry("...", "Grid worlds and theorems: evidence about the method itself.", True),
     "demo": Entry("", "Count-MORL on data that ships with the package, in minutes."),
     "doctor": Entry("", "Say what is installed, and whether a small training works."),

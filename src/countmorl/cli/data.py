@@ -1,4 +1,4 @@
-"""`countmorl data ...`: list, info, check, download, convert, collect."""
+"""`countmorl data ...`: list, info, check, download, convert, collect; import and schema."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import tyro
 from tyro.conf import Positional
 
+from countmorl.cli.data_import import import_log, propose_schema
 from countmorl.cli.output import Data, points, print_json, print_pairs, print_table
 from countmorl.collecting.collect import collect as roll
 from countmorl.data.check import check as find_problems
@@ -248,4 +249,6 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "download": download,
     "convert": convert,
     "collect": collect,
+    "import": import_log,
+    "schema": propose_schema,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -32,6 +32,8 @@ class Option:
     default: str
     group: str = ""
     """The nested settings that it belongs to: model, sac, ..."""
+    short: str = ""
+    """A shorter spelling, such as -o."""
 
     @property
     def positional(self) -> bool:
@@ -75,7 +77,8 @@ def options_of(command: Callable[..., Any]) -> list[Option]:
             several = " ..." if get_origin(hint) is tuple else ""
             found.append(Option(metavar + several, "", about.get(name, ""), ""))
         else:
-            found.append(_option(name, hint, default, about.get(name, "")))
+            option = _option(name, hint, default, about.get(name, ""))
+            found.append(replace(option, short=_short(hints[name])))
     return found
 
 
@@ -140,7 +143,7 @@ def _wants(hint: Any) -> str:
     if origin is Literal:
         return "|".join(map(str, inner))
     if origin is tuple:
-        words = _wants(inner[0])
+        words = _wants(inner[0]).removesuffix(" ...")
         return (
             f"{words} ..."
             if len(inner) == 2 and inner[1] is ...
@@ -173,6 +176,13 @@ def _metavar(hint: Any) -> str | None:
     return next((m.metavar for m in marks if getattr(m, "metavar", None)), "ARGUMENT")
 
 
+def _short(hint: Any) -> str:
+    """A shorter spelling of an option, where it has one."""
+    marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    names = [name for mark in marks for name in getattr(mark, "aliases", None) or ()]
+    return names[0] if names else ""
+
+
 def _parsed(command: Callable[..., Any]) -> docstring_parser.Docstring:
     return docstring_parser.parse(inspect.getdoc(command) or "")
 
@@ -189,7 +199,8 @@ def _joined(text: str | None) -> str:
 
 
 def _typed(option: Option) -> str:
-    return f"{option.name} {option.wants}".strip()
+    names = f"{option.name}, {option.short}" if option.short else option.name
+    return f"{names} {option.wants}".strip()
 
 
 def _said(option: Option) -> str:
