@@ -53,6 +53,7 @@ AS_PUBLISHED = {
     "model.decay": False,
     "model.max_epochs": 200,
     "model.least_steps": 1,
+    "model.log_var_min": -10.0,
     "model.scale_targets": False,
     "sac.discount": 0.99,
     "sac.actor_rate": 1e-4,

@@ -27,7 +27,9 @@ class GaussianNet(eqx.Module):
     log_var_min: Float[Array, "*stack targets"]
 
     @classmethod
-    def make(cls, sizes: tuple[int, ...], *, key: Key) -> "GaussianNet":
+    def make(
+        cls, sizes: tuple[int, ...], *, log_var_min: float = -10.0, key: Key
+    ) -> "GaussianNet":
         """Truncated normal weights of deviation 1 / (2 sqrt(inputs)); the last size is targets."""
         targets = sizes[-1]
         outputs = (*sizes[1:-1], 2 * targets)
@@ -38,7 +40,8 @@ class GaussianNet(eqx.Module):
             part.reshape(i, o) / (2 * i**0.5) for part, (i, o) in zip(drawn, layers, strict=True)
         ]
         biases = [jnp.zeros(o) for o in outputs]
-        return cls(tuple(weights), tuple(biases), jnp.full(targets, 0.5), jnp.full(targets, -10.0))
+        bounds = jnp.full(targets, 0.5), jnp.full(targets, log_var_min)
+        return cls(tuple(weights), tuple(biases), *bounds)
 
     def trunk(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch hidden"]:
         """Return the second hidden layer, the features that codes are made of."""

@@ -36,7 +36,7 @@ class Record:
         "What is minimised, mean over the epoch's updates.",
     )
     holdout_error: Numbers | None = _metric(
-        MODEL, "Mean squared error on held-out rows, per member, in the targets' own units."
+        MODEL, "Mean squared error on held-out rows, per member; of standardised targets, so that 1 is no better than their mean."
     )
     holdout: float | None = _metric(
         MODEL, "Mean over the elites so far of their best `holdout_error`."
