@@ -89,7 +89,8 @@ def info(
             "score": points(card["score"]["mean"], card["score"]["std"]),
             "terminated": f"{card['terminated']:,} rows",
             "truncated": f"{card['truncated']:,} rows",
-            "next unknown": f"{card['next_unknown']:,} rows (they never train a model)",
+            "next unknown": f"{card['next_unknown']:,} rows (they teach a model no change; "
+            "where the task ended, they teach the reward and the end)",
             "hash": card["hash"],
         }
     )

@@ -35,6 +35,10 @@ def test_parts_are_guessed_by_names_and_values():
     assert found.as_dict()["schema"]["reward"] == "reward"
 
 
+def test_a_column_of_dates_puts_rows_in_order_whatever_its_name():
+    assert propose(FRAME.drop("t")).request.time == "visit"
+
+
 def test_an_id_that_never_repeats_is_no_episode():
     frame = pl.DataFrame({"id": [1, 2, 3], "x": [1, 2, 3]})
     assert propose(frame).request.episode is None

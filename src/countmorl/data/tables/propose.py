@@ -71,6 +71,9 @@ def propose(source: Any, request: Request | None = None) -> Proposal:
         if why:
             left_out[name] = why
     parts = _parts(names, first)
+    dates = [name for name in names if name not in left_out and _is_date(frame, name)]
+    if "time" not in parts and dates:  # Whatever it is called, rows are dated by something.
+        parts["time"] = dates[0]
     actions = parts.pop("action", None)
     action = [name for name in names if name == actions or name.lower().startswith(STARTS)]
     taken = {*parts.values(), *action}
@@ -93,6 +96,10 @@ def _parts(names: list[str], first: pl.DataFrame) -> dict[str, str]:
         if hits:
             found[role] = hits[0]
     return found
+
+
+def _is_date(frame: Frame, name: str) -> bool:
+    return name in frame.meanings and frame.meanings[name].holds == "time"
 
 
 def _repeats(values: pl.Series) -> bool:
