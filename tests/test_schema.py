@@ -6,7 +6,7 @@ import pytest
 import countmorl
 from countmorl.data.readers import WRITERS
 from countmorl.errors import ConfigError, DataError
-from countmorl.schema import Column, Schema, schema_bytes, schema_of
+from countmorl.schema import Column, Schema, action_names, obs_names, schema_bytes, schema_of
 
 DOSE = Column(name="dose", fill=0.5)
 
@@ -79,3 +79,19 @@ def test_a_schema_of_another_log_is_refused(log):
 def test_a_damaged_schema_is_a_sentence(text):
     with pytest.raises(DataError, match="schema cannot be read"):
         schema_of(np.frombuffer(text, np.uint8))
+
+
+def test_a_history_that_no_memory_holds_is_refused_at_once(log):
+    schema = Schema(obs=(Column(name="x"),), action=(DOSE,), history=10**15)
+    assert schema.sizes == (2 * 10**15 - 1, 1)
+    with pytest.raises(DataError, match="different logs"):
+        countmorl.load(log(rows=30) | {"schema": schema_bytes(schema)})
+
+
+def test_names_of_what_is_done():
+    offer = Column(name="offer", kind="category", values=("mail", "call"))
+    schema = Schema(obs=(Column(name="x"),), action=(offer,))
+    assert schema.action_numbers == ("offer=mail", "offer=call")
+    assert schema.action_names == ("mail", "call")
+    assert action_names(None, 2) == ("action[0]", "action[1]")
+    assert obs_names(schema, 1) == ("x",)

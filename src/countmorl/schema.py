@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -139,6 +139,21 @@ class Schema:
         return tuple(name for column in self.action for name in column.numbers)
 
     @cached_property
+    def action_names(self) -> tuple[str, ...]:
+        """Names of an action's numbers; the discrete actions' own names, as the log has them."""
+        if not self.discrete:
+            return self.action_numbers
+        before = f"{self.action[0].name}="
+        return tuple(name.removeprefix(before) for name in self.action_numbers)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of an observation and of an action."""
+        # By arithmetic: a hostile file may ask for a history that no memory holds the names of.
+        now, action = len(self.now), len(self.action_numbers)
+        return now + (self.history - 1) * (now + action), action
+
+    @cached_property
     def obs_names(self) -> tuple[str, ...]:
         """Names of the numbers of an observation, history and all."""
         before = tuple(
@@ -167,9 +182,15 @@ class Schema:
         own = {n for column in self.obs if column.name in self.exogenous for n in column.numbers}
         return tuple(i for i, name in enumerate(self.now) if name in own)
 
-    def describe(self) -> dict[str, Any]:
-        """Names of all numbers, for reports."""
-        return {"obs": list(self.obs_names), "action": list(self.action_numbers)}
+
+def obs_names(schema: Schema | None, size: int) -> tuple[str, ...]:
+    """Names of an observation's numbers; their places where the log gave none."""
+    return schema.obs_names if schema else tuple(f"obs[{i}]" for i in range(size))
+
+
+def action_names(schema: Schema | None, size: int) -> tuple[str, ...]:
+    """Names of an action's numbers, or of discrete actions; their places where there are none."""
+    return schema.action_names if schema else tuple(f"action[{i}]" for i in range(size))
 
 
 def schema_text(schema: Schema) -> str:
@@ -189,3 +210,18 @@ def schema_of(stored: np.ndarray) -> Schema:
         return from_json(Schema, values)
     except (ValueError, TypeError, RecursionError, ConfigError) as error:
         raise DataError(f"The log's schema cannot be read: {error}") from error
+
+
+def schema_for(stored: np.ndarray | None, obs: int, action: int) -> Schema | None:
+    """The schema that is stored beside arrays of so many columns, where there is one."""
+    if stored is None:
+        return None
+    if stored.dtype.kind not in "iu":
+        raise DataError("The log's schema cannot be read: wanted JSON, byte by byte.")
+    schema = schema_of(stored)
+    if schema.sizes != (obs, action):
+        raise DataError(
+            f"The schema names {schema.sizes[0]} observation and {schema.sizes[1]} action numbers, "
+            f"but the arrays hold {obs} and {action}. They belong to different logs."
+        )
+    return schema

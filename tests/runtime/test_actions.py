@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from countmorl.errors import DataError
-from countmorl.runtime.actions import action_names, action_vector, first_action, name_action
+from countmorl.runtime.actions import action_vector, first_action, name_action
 from countmorl.schema import Column, Schema
 
 X = (Column(name="x"),)
@@ -13,8 +13,8 @@ DOSES = Schema(obs=X, action=(Column(name="salt", fill=0.5), Column(name="water"
 
 
 def test_names():
-    assert action_names(CHOICE) == ("none", "mail")
-    assert action_names(DOSES) == ("salt", "water")
+    assert CHOICE.action_names == ("none", "mail")
+    assert DOSES.action_names == ("salt", "water")
 
 
 def test_what_a_policy_answers():

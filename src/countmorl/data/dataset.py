@@ -13,7 +13,7 @@ from countmorl.data.fields import Fields
 from countmorl.envs.tasks import Task, mean_and_spread
 from countmorl.errors import DataError
 from countmorl.files import digest
-from countmorl.schema import Schema, schema_bytes, schema_text
+from countmorl.schema import Schema, action_names, obs_names, schema_bytes, schema_text
 from countmorl.spaces import ActionSpace
 from countmorl.types import Transition
 
@@ -127,16 +127,12 @@ class Dataset:
     @property
     def obs_names(self) -> tuple[str, ...]:
         """Names of an observation's numbers; their places where the log gave none."""
-        if self.schema:
-            return self.schema.obs_names
-        return tuple(f"obs[{i}]" for i in range(self.obs_dim))
+        return obs_names(self.schema, self.obs_dim)
 
     @property
     def action_names(self) -> tuple[str, ...]:
         """Names of an action's numbers, or of the discrete actions."""
-        if self.schema:
-            return self.schema.action_numbers
-        return tuple(f"action[{i}]" for i in range(self.action_dim))
+        return action_names(self.schema, self.action_dim)
 
     @cached_property
     def hash(self) -> str:

@@ -17,7 +17,7 @@ from countmorl.data.precision import Loss, narrowed
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
 from countmorl.runs.options import DataOptions
-from countmorl.schema import Schema, schema_of
+from countmorl.schema import Schema, schema_for
 from countmorl.spaces import SLACK, ActionSpace
 
 BLOCK = 100_000
@@ -104,7 +104,7 @@ class Fields:
             discrete=understood.count is not None,
             name=name,
             task=task or task_named(found),
-            schema=_schema(arrays.get("schema"), obs, action),
+            schema=schema_for(arrays.get("schema"), obs.shape[1], action.shape[1]),
             action_note=understood.note,
             action_doubt=understood.doubt,
             unused=tuple(unused),
@@ -245,21 +245,6 @@ class Fields:
                 f"row {outside.argmax():,}: {self.action[outside.argmax()].tolist()} is not within "
                 f"{low} and {high}. Correct the bounds or the actions."
             )
-
-
-def _schema(stored: np.ndarray | None, obs: np.ndarray, action: np.ndarray) -> Schema | None:
-    if stored is None:
-        return None
-    if stored.dtype.kind not in "iu":
-        raise DataError("The log's schema cannot be read: wanted JSON, byte by byte.")
-    schema = schema_of(stored)
-    wanted = (len(schema.obs_names), len(schema.action_numbers))
-    if wanted != (obs.shape[1], action.shape[1]):
-        raise DataError(
-            f"The schema names {wanted[0]} observation and {wanted[1]} action numbers, but the "
-            f"arrays hold {obs.shape[1]} and {action.shape[1]}. They belong to different logs."
-        )
-    return schema
 
 
 def not_finite(values: np.ndarray | None) -> np.ndarray:

@@ -27,9 +27,7 @@ class GaussianNet(eqx.Module):
     log_var_min: Float[Array, "*stack targets"]
 
     @classmethod
-    def make(
-        cls, sizes: tuple[int, ...], *, log_var_min: float = -10.0, key: Key
-    ) -> "GaussianNet":
+    def make(cls, sizes: tuple[int, ...], *, log_var_min: float = -10.0, key: Key) -> "GaussianNet":
         """Truncated normal weights of deviation 1 / (2 sqrt(inputs)); the last size is targets."""
         targets = sizes[-1]
         outputs = (*sizes[1:-1], 2 * targets)

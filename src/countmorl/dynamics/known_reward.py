@@ -11,10 +11,10 @@ from jaxtyping import Array, Float
 
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.layout import Layout
-from countmorl.errors import ConfigError
-from countmorl.extras import import_named
+from countmorl.dynamics.rules import find_function, try_function
 
 RewardRule = Callable[..., Float[Array, ""]]
+WHAT = "reward function"
 
 
 class KnownReward(eqx.Module):
@@ -28,7 +28,7 @@ class KnownReward(eqx.Module):
     @classmethod
     def of(cls, name: str | None) -> KnownReward | None:
         """Import the function; None where there is none."""
-        return None if name is None else cls(reward_rule(name))
+        return None if name is None else cls(find_function(name, WHAT))
 
     def __call__(
         self,
@@ -42,33 +42,13 @@ class KnownReward(eqx.Module):
         return jax.vmap(self.rule)(obs, own, next_obs)
 
 
-def reward_rule(name: str) -> RewardRule:
-    """Find a user's `module:function`."""
-    try:
-        if ":" not in name:
-            raise ImportError("it names no function")
-        return import_named(name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"The reward function '{name}' could not be imported: {error}. It must be "
-            "module:function, importable from here."
-        ) from error
-
-
 def check_reward(name: str, dataset: Dataset) -> None:
     """Refuse a function that cannot be found, or does not turn one step into one number."""
-    rule = reward_rule(name)
     obs = jax.ShapeDtypeStruct((dataset.obs_dim,), jnp.float32)
     shape, kind = ((), jnp.int32) if dataset.discrete else ((dataset.action_dim,), jnp.float32)
-    try:
-        answer = jax.eval_shape(rule, obs, jax.ShapeDtypeStruct(shape, kind), obs)
-        good = answer.shape == () and answer.dtype == jnp.float32
-        got = f"{answer.dtype}{list(answer.shape)}"
-    except Exception as error:
-        good, got = False, f"{type(error).__name__}: {error}".splitlines()[0]
-    if not good:
-        raise ConfigError(
-            f"The reward function '{name}' must turn one observation of {dataset.obs_dim} numbers, "
-            "one action and one next observation into one float, in jax.numpy; it gave "
-            f"{got}"
-        )
+    wanted = (
+        f"The reward function '{name}' must turn one observation of {dataset.obs_dim} numbers, one "
+        "action and one next observation into one float"
+    )
+    step = (obs, jax.ShapeDtypeStruct(shape, kind), obs)
+    try_function(find_function(name, WHAT), *step, kind=jnp.float32, wanted=wanted)

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float
 
+from countmorl.dynamics.rules import find_function, try_function
 from countmorl.envs import terminations
 from countmorl.envs.tasks import TASKS
 from countmorl.errors import ConfigError
-from countmorl.extras import import_named
 from countmorl.nets import MLP
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
@@ -94,13 +94,7 @@ def known_rule(name: str) -> Rule:
                 "your own as module:function of one next observation."
             )
         return rule
-    try:
-        return import_named(name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"The termination rule '{name}' could not be imported: {error}. It must be "
-            "module:function, importable from here."
-        ) from error
+    return find_function(name, "termination rule")
 
 
 def check_rule(name: str, obs_dim: int) -> None:
@@ -112,14 +106,8 @@ def check_rule(name: str, obs_dim: int) -> None:
             f"have {obs_dim}. Give your own as module:function, or omit --termination."
         )
     rule, one = known_rule(name), jax.ShapeDtypeStruct((obs_dim,), jnp.float32)
-    try:
-        answer = jax.eval_shape(rule, one)
-        good = answer.shape == () and answer.dtype == bool
-        got = f"{answer.dtype}{list(answer.shape)}"
-    except Exception as error:
-        good, got = False, f"{type(error).__name__}: {error}".splitlines()[0]
-    if not good:
-        raise ConfigError(
-            f"The termination rule '{name}' must turn one observation of {obs_dim} numbers into "
-            f"one boolean, in jax.numpy; it gave {got}"
-        )
+    wanted = (
+        f"The termination rule '{name}' must turn one observation of {obs_dim} numbers into one "
+        "boolean"
+    )
+    try_function(rule, one, kind=bool, wanted=wanted)

@@ -36,7 +36,8 @@ class Record:
         "What is minimised, mean over the epoch's updates.",
     )
     holdout_error: Numbers | None = _metric(
-        MODEL, "Mean squared error on held-out rows, per member; of standardised targets, so that 1 is no better than their mean."
+        MODEL,
+        "Mean squared error on held-out rows, per member; 1 is no better than the targets' means.",
     )
     holdout: float | None = _metric(
         MODEL, "Mean over the elites so far of their best `holdout_error`."

@@ -16,17 +16,9 @@ NamedAction = str | dict[str, float]
 """The name of a discrete action, or the numbers of a vector by name."""
 
 
-def action_names(schema: Schema) -> tuple[str, ...]:
-    """Names of an action's numbers; the discrete actions' own names, as the log has them."""
-    if not schema.discrete:
-        return schema.action_numbers
-    before = f"{schema.action[0].name}="
-    return tuple(name.removeprefix(before) for name in schema.action_numbers)
-
-
 def name_action(schema: Schema, action: Any) -> NamedAction:
     """An action of a policy, a number or a vector, by name."""
-    names = action_names(schema)
+    names = schema.action_names
     if schema.discrete:
         return names[int(action)]
     return dict(zip(names, np.asarray(action).tolist(), strict=True))
@@ -65,7 +57,7 @@ def _discrete(schema: Schema, action: Any, size: int) -> int:
     if isinstance(action, int) and 0 <= action < size:
         return action
     raise DataError(
-        f"An action is one of {', '.join(action_names(schema))}, or its number from 0 to "
+        f"An action is one of {', '.join(schema.action_names)}, or its number from 0 to "
         f"{size - 1}; got {shown(action)}."
     )
 

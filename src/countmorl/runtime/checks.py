@@ -23,9 +23,7 @@ def stored_schema(path: Path, stored: Any) -> Schema | None:
 
 def schema_problem(schema: Schema, policy: Sized) -> str | None:
     """Why a schema cannot be the one of a policy; None where it can."""
-    # By arithmetic: a hostile file may ask for a history that no memory holds the names of.
-    now, action = len(schema.now), len(schema.action_numbers)
-    obs = now + (schema.history - 1) * (now + action)
+    obs, action = schema.sizes
     if (obs, action) != (policy.obs_dim, policy.action_dim):
         return (
             f"its schema names {obs} observation and {action} action numbers, but it has "

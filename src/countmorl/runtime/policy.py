@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike
 from countmorl.configs import to_json
 from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, write_arrays
-from countmorl.runtime.actions import NamedAction, action_names, name_action
+from countmorl.runtime.actions import NamedAction, name_action
 from countmorl.runtime.checks import schema_problem, stored_schema
 from countmorl.runtime.files import read_policy_file
 from countmorl.runtime.named import Frame, as_numbers, in_order, names_of
 from countmorl.runtime.rows import Rows
 from countmorl.runtime.session import NO_NAMES, Session
-from countmorl.schema import Schema
+from countmorl.schema import Schema, action_names, obs_names
 from countmorl.spaces import ActionSpace
 
 KIND = "policy"
@@ -86,16 +86,12 @@ class Policy:
     @property
     def obs_names(self) -> tuple[str, ...]:
         """Names of an observation's numbers; their places where the log gave none."""
-        if self.schema:
-            return self.schema.obs_names
-        return tuple(f"obs[{i}]" for i in range(self.obs_dim))
+        return obs_names(self.schema, self.obs_dim)
 
     @property
     def action_names(self) -> tuple[str, ...]:
         """Names of an action's numbers; of discrete actions, their own, in order of number."""
-        if self.schema:
-            return action_names(self.schema)
-        return tuple(f"action[{i}]" for i in range(self.action_dim))
+        return action_names(self.schema, self.action_dim)
 
     def act(
         self,

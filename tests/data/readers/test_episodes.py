@@ -88,7 +88,7 @@ class TestNames:
         dataset = load([log])
         assert (dataset.discrete, dataset.action_names) == (
             True,
-            ("action=0", "action=1", "action=2"),
+            ("0", "1", "2"),
         )
 
     def test_columns_that_differ_are_said(self):
