@@ -304,7 +304,7 @@ def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
     """On the line, the way to the reward is up, whatever the log did."""
     config = ALGORITHMS["cql"](
         epochs=4,
-        updates=150,
+        updates=400,
         sac=SACConfig(hidden=(32,), actor_rate=3e-3),
     )
     run = train(config, log(2000), out=tmp_path / "run", options=OPTIONS, quiet=True)

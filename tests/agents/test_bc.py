@@ -48,7 +48,7 @@ def test_one_step_of_adam_by_hand(agent, batch):
 
 def test_updates_lower_the_loss(agent, batch):
     losses = []
-    for _ in range(20):
+    for _ in range(40):
         agent, metrics = update(agent, batch)
         losses.append(float(metrics["loss"]))
     assert losses[-1] < 0.8 * losses[0]

@@ -45,6 +45,7 @@ def test_the_cloned_policy_does_what_the_log_meant(tmp_path, middle, half):
 
 def test_the_loss_falls_to_the_variance_of_the_noise(tmp_path):
     log, _ = noisy_log(0.0, 1.0)
+    log |= {"action_low": -1.0, "action_high": 1.0}
     metrics = train(LEARNER, log, out=tmp_path / "run", quiet=True).lines("metrics.jsonl")
     assert metrics[0]["loss"] > metrics[-1]["loss"]
     assert metrics[-1]["loss"] == pytest.approx(0.05**2, rel=0.2)

@@ -42,7 +42,7 @@ DATA = "DATA: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file."
         ("train bc --preset paper", f"`countmorl train bc` wants {DATA}"),
         ("data info", f"`countmorl data info` wants {DATA}"),
         ("count", "wants RUN: The folder of a run that counts, such as one of count-morl; DATA: "),
-        ("count run", f"`countmorl count` wants {DATA}"),
+        ("count run", f"`countmorl count` wants {DATA[:-1]}; observations and actions are"),
         ("resume --epochs 5", "`countmorl resume` wants RUN: The run's folder."),
         ("train bc --epoch 4", "has no option '--epoch'. Did you mean '--epochs'?"),
         ("train bc --jsn x.npz", "has no option '--jsn'. Did you mean '--json'?"),

@@ -153,9 +153,9 @@ def _check_sound(values: dict, fit: AbstractFit[Any, Any], epoch: int, run: Run)
             else ""
         )
         raise RunError(
-            f"The training diverged: `{name}` is {values[name]}{why}, in epoch {epoch} of stage "
-            f"{fit.name}.{kept} A lower learning rate may help; `countmorl data check` finds bad "
-            "rows."
+            f"The training diverged: `{name}` is {values[name]} in epoch {epoch} of stage "
+            f"{fit.name}{why}.{kept} A lower learning rate may help; `countmorl data check` finds "
+            "bad rows."
         )
 
 
