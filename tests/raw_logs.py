@@ -132,7 +132,7 @@ def _customer(number: int, rng: np.random.Generator) -> list[Row]:
 
 
 def robot(episodes: int = 20) -> list[Row]:
-    """Episodes of an arm as a recorder keeps them: lists by name, one observation more than steps."""
+    """Episodes of an arm as a recorder keeps them: one observation more than steps."""
     rng = np.random.default_rng(4)
     return [_reach(rng) for _ in range(episodes)]
 
@@ -164,7 +164,9 @@ def wide(rows: int = 600) -> pl.DataFrame:
         pull = np.array([0.002, -0.001, 0.0, 0.001]) * (fan[t - 1] - 50)
         hidden[t] = 0.9 * hidden[t - 1] + pull + rng.normal(0, 0.1, 4)
     units = 10.0 ** rng.integers(-3, 6, SENSORS)
-    sensors = (hidden @ rng.normal(0, 1, (4, SENSORS)) + rng.normal(0, 0.2, (rows, SENSORS))) * units
+    sensors = (
+        hidden @ rng.normal(0, 1, (4, SENSORS)) + rng.normal(0, 0.2, (rows, SENSORS))
+    ) * units
     return pl.DataFrame(
         {"run": np.arange(rows) // 50, "second": np.arange(rows) % 50}
         | {f"sensor_{i:03}": sensors[:, i] for i in range(SENSORS)}
