@@ -114,14 +114,14 @@ def _customer(number: int, rng: np.random.Generator) -> list[Row]:
         rows.append(
             {
                 "customer": number,
-                "month": f"2024-{month + 1:02}-01",
+                "month": month + 1,
                 "segment": segment,
-                "interest": round(interest, 3),
-                "months_since_order": since,
+                "interest": round(interest, 1),
+                "pause": since,
                 "app": bool(interest > 0.6),
                 "offer": offer,
                 "profit": round(basket - cost, 2),
-                "unsubscribed": bool(leaves),
+                "gone": bool(leaves),
             }
         )
         since = 0 if bought else since + 1
@@ -182,7 +182,7 @@ def write(folder: Path) -> None:
         writer.writeheader()
         writer.writerows(visits)
     plant().write_parquet(folder / "plant.parquet")
-    lines = "".join(json.dumps(row) + "\n" for row in shop())
+    lines = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in shop())
     (folder / "shop.jsonl").write_text(lines, encoding="utf-8")
     (folder / "robot.json").write_text(json.dumps(robot()), encoding="utf-8")
     wide().write_ipc(folder / "wide.feather")

@@ -37,7 +37,7 @@ class Dataset:
     truncated: np.ndarray
     """The episode was cut here, by a time limit or by whoever logged it; never a termination."""
     next_known: np.ndarray
-    """False where the log holds no next observation; such rows never train a model."""
+    """False where the log holds no next observation; such rows never teach a step."""
     episode_ends: np.ndarray
     """Index of each episode's last row; the last episode may be unfinished."""
     space: ActionSpace
