@@ -113,7 +113,7 @@ def _customer(number: int, rng: np.random.Generator) -> list[Row]:
         basket = round(float(rng.gamma(3, 15)), 2) if bought else 0.0
         rows.append(
             {
-                "customer": number,
+                "client": number,
                 "month": month + 1,
                 "segment": segment,
                 "interest": round(interest, 1),

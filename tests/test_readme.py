@@ -1,7 +1,8 @@
 """The blocks of README and docs work as they stand, one after the other in one folder per page.
 
 Python blocks are executed; one whose first line names a file (```python mine.py) is written there,
-and so is a block of TOML. Text whose first line names a file shows how that file begins. In shell blocks every line calls `countmorl` and is run through the command line. A block that says
+and so is a block of TOML. Text whose first line names a file shows how that file begins. In shell
+blocks every line calls `countmorl` and is run through the command line. A block that says
 `no-test: why` is passed over: one that downloads, or trains for hours. Its commands must parse.
 """
 
@@ -278,7 +279,7 @@ def test_names_live_on_in_the_next_block():
 def test_text_shows_how_a_file_begins():
     Path("log.csv").write_text("a,b\n1,2\n3,4\n")
     run(Block("text", "a,b\n1,2\n", file="log.csv"), {})
-    with pytest.raises(AssertionError, match="log.csv does not begin"):
+    with pytest.raises(AssertionError, match="does not begin"):
         run(Block("text", "a,b\n3,4\n", file="log.csv"), {})
 
 

@@ -89,7 +89,7 @@ def info(
             "score": points(card["score"]["mean"], card["score"]["std"]),
             "terminated": f"{card['terminated']:,} rows",
             "truncated": f"{card['truncated']:,} rows",
-            "next unknown": f"{card['next_unknown']:,} rows (they teach no step, ends their reward)",
+            "next unknown": f"{card['next_unknown']:,} rows (a model learns only ends from them)",
             "hash": card["hash"],
         }
     )
