@@ -1,7 +1,8 @@
 """The blocks of README and docs work as they stand, one after the other in one folder per page.
 
-Python blocks are executed; one whose first line names a file (```python mine.py) is written there.
-In shell blocks every line calls `countmorl` and is run through the command line. A block that says
+Python blocks are executed; one whose first line names a file (```python mine.py) is written there,
+and so is a block of TOML. Text whose first line names a file shows how that file begins. In shell
+blocks every line calls `countmorl` and is run through the command line. A block that says
 `no-test: why` is passed over: one that downloads, or trains for hours. Its commands must parse.
 """
 
@@ -10,7 +11,7 @@ import importlib
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -25,6 +26,7 @@ from countmorl.cli.train import OTHERS
 from countmorl.counting import COUNTERS
 from countmorl.data.readers import READERS
 from countmorl.runs.records import Timing, table
+from raw_logs import write
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))
@@ -34,6 +36,8 @@ FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 SHELLS = ("bash", "sh", "shell", "console")
 TABLES = (ALGORITHMS, COUNTERS, READERS)
 """A page may add rows of its own to these."""
+FILLED: dict[str, Callable[[Path], None]] = {"docs/your-log.md": write}
+"""Pages whose folder holds something at first."""
 HERE = "PYTHONPATH=. "
 WIDTH = 120
 
@@ -81,7 +85,10 @@ def words_of(line: str) -> list[str] | None:
 
 
 def run(block: Block, names: dict) -> None:
-    if block.file:
+    if block.language == "text":
+        begins = Path(block.file).read_text(encoding="utf-8")[: len(block.body)]
+        assert begins == block.body, f"{block.file} does not begin as the page says."
+    elif block.file:
         Path(block.file).write_text(block.body, encoding="utf-8")
     elif block.language == "python":
         with this_folder_on_path():  # As in an interpreter that was started here.
@@ -130,8 +137,10 @@ def test_every_block_of_a_page_works(name, capsys):
         stack.callback(forget_modules)
         for rows in TABLES:
             stack.enter_context(mock.patch.dict(rows))
+        FILLED.get(name, lambda folder: None)(Path())
         for block in blocks(page(name)):
-            if block.language in ("python", *SHELLS) and not block.why_not:
+            runs = block.language in ("python", *SHELLS) or block.file
+            if runs and not block.why_not:
                 run(block, names)
 
 
@@ -265,6 +274,13 @@ def test_names_live_on_in_the_next_block():
     names: dict = {}
     run(Block("python", "value = 3\n"), names)
     run(Block("python", "assert value == 3\n"), names)
+
+
+def test_text_shows_how_a_file_begins():
+    Path("log.csv").write_text("a,b\n1,2\n3,4\n")
+    run(Block("text", "a,b\n1,2\n", file="log.csv"), {})
+    with pytest.raises(AssertionError, match="does not begin"):
+        run(Block("text", "a,b\n3,4\n", file="log.csv"), {})
 
 
 def test_a_block_can_be_a_file():

@@ -21,6 +21,8 @@ Missing = Literal["refuse", "carry", "value", "median", "drop"]
 
 OTHER = "other"
 """What a category is called that the log did not know."""
+NULLS = ("NA", "N/A", "n/a", "null", "NULL", "NaN", "nan")
+"""Words that stand for a missing value in text, beside nothing at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +49,10 @@ class Column:
     it."""
     unit: str = ""
     """The unit, in words."""
+    date_format: str = ""
+    """How the log writes dates that are text, such as %d.%m.%Y; nothing for 2024-12-31T14:30."""
     expression: str | None = None
-    """How the column is computed from others: an expression in SQL."""
+    """How the column is computed from others: an expression in SQL, or the name of one."""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -101,6 +105,8 @@ class Schema:
     """Rows of the log that make one step: the action of the first, the sum of the rewards."""
     exogenous: tuple[str, ...] = ()
     """Columns of `obs` that no action can influence; they are imagined as they were logged."""
+    null: tuple[str, ...] = ()
+    """Words that stand for a missing value, beside the usual ones (`NULLS`)."""
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -44,6 +44,7 @@ TESTS: tuple[Callable[[Fields], Iterator[Finding]], ...] = (
     episodes.flags,
     episodes.returning,
     episodes.time_limit,
+    episodes.cut_rewards,
     episodes.continuity,
     columns.constants,
     columns.twins,

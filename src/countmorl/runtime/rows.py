@@ -66,7 +66,7 @@ class Rows:
         values = self._values(row)
         starts = dict(memory.starts)
         for i in self._clocks:
-            if i not in starts and not is_missing(self.schema.obs[i], values[i]):
+            if i not in starts and not self._lacks(i, values[i]):
                 starts[i] = self._start(self.schema.obs[i], values[i], memory)
         memory = replace(memory, starts=starts)
         numbers = self._encoded(values, memory)
@@ -83,11 +83,15 @@ class Rows:
     def _values(self, row: Any) -> list[Any]:
         """The plain value of every column; a row that lacks one is refused."""
         given = as_row(row)
-        names = [column.name for column in self.schema.obs]
-        lacking = [column for column in self.schema.obs if column.name not in given]
+        lacking = [column for column in self.schema.obs if _key(column, given) is None]
         if lacking:
+            names = [column.name for column in self.schema.obs]
             raise _lacking(lacking, [key for key in given if key not in names])
-        return [plain(given[name]) for name in names]
+        return [plain(given[_key(column, given)]) for column in self.schema.obs]
+
+    def _lacks(self, place: int, value: Any) -> bool:
+        """Whether a column's value is missing."""
+        return is_missing(self.schema.obs[place], value, self.schema.null)
 
     def _encoded(self, values: Sequence[Any], memory: Memory | None) -> np.ndarray:
         pairs = enumerate(values)
@@ -103,7 +107,7 @@ class Rows:
 
     def _encode(self, place: int, value: Any, memory: Memory | None) -> Sequence[float]:
         column = self.schema.obs[place]
-        missing = is_missing(column, value)
+        missing = self._lacks(place, value)
         if missing and column.missing == "carry":
             return self._carried(place, memory)
         if missing:
@@ -156,6 +160,14 @@ def as_row(row: Any) -> Mapping[Any, Any]:
         f"A row is a mapping of names to values, such as {{'age': 61}}; got {type(row).__name__}. "
         "Rows of a DataFrame are made by `to_dicts()` (Polars) or `to_dict('records')` (pandas)."
     )
+
+
+def _key(column: Column, given: Mapping[Any, Any]) -> str | None:
+    """Where a row holds a column: under its name, or under that of the one it is taken from."""
+    if column.name in given:
+        return column.name
+    plain = (column.expression or "").strip()
+    return next((key for key in (plain, plain.strip('"')) if key and key in given), None)
 
 
 def _filled(column: Column) -> float:

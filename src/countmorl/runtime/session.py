@@ -28,12 +28,14 @@ class Session:
     step stands the first observation, with the `fill` of each action (0 where a column has none,
     and for discrete actions none at all). A refused row leaves it as it was.
 
-    Where the log made one step of several rows (`frame_skip`), ask once for so many rows.
+    Where the log made one step of several rows (`frame_skip`), ask once for so many rows, and show
+    the others by `see`.
     """
 
     def __init__(self, act: Callable[..., Any], rows: Rows | None) -> None:
         self._act, self._rows = act, rows
         self._memory = Memory()
+        self._seen: np.ndarray | None = None
         self._done: np.ndarray | None = None
         self._earlier: list[np.ndarray] = []
 
@@ -65,6 +67,15 @@ class Session:
         now = now.copy()  # The caller may use the array again for the next step.
         return self._step(now, replace(self._memory, last=now, counted=True), rng)
 
+    def see(self, row: Any) -> None:
+        """Take note of a row at which no action is asked for, as between two steps.
+
+        A missing value is carried forward from it too, as it was in the log.
+        """
+        if self._rows is None:
+            raise DataError(NO_NAMES)
+        _, self._memory = self._rows.next(row, self._memory)
+
     def executed(self, action: Any) -> None:
         """Say what was really done at the last step, where that is not what was advised.
 
@@ -82,12 +93,12 @@ class Session:
         past = self._past(self._rows.schema, now)
         action = self._act(np.concatenate([now, *past]), rng=rng)
         done = action_vector(self._rows.schema, action)
-        self._memory, self._earlier, self._done = memory, past, done
+        self._memory, self._seen, self._earlier, self._done = memory, now, past, done
         return action
 
     def _past(self, schema: Schema, now: np.ndarray) -> list[np.ndarray]:
         """What was seen and done at each earlier time that counts, the latest first."""
-        if self._memory.last is None or self._done is None:
+        if self._seen is None or self._done is None:
             return [np.concatenate([now, first_action(schema)])] * (schema.history - 1)
-        latest = np.concatenate([self._memory.last, self._done])
+        latest = np.concatenate([self._seen, self._done])
         return [latest, *self._earlier][: schema.history - 1]

@@ -7,17 +7,19 @@ else is refused in a sentence that names the column.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from countmorl.errors import DataError, did_you_mean
-from countmorl.schema import OTHER, Column
+from countmorl.runtime.dates import read_date
+from countmorl.schema import NULLS, OTHER, Column
 
 HOUR = timedelta(hours=1)
-TRUE, FALSE = ("true", "1", "yes", "y", "t"), ("false", "0", "no", "n", "f")
+TRUE, FALSE = ("true", "1", "1.0", "yes", "y", "t"), ("false", "0", "0.0", "no", "n", "f")
+TRUTH = {"true": 1.0, "false": 0.0}
 SHOWN = 20
 """Known categories that a sentence lists at most."""
 
@@ -43,17 +45,21 @@ def plain(value: Any) -> Any:
     return None if marked or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def is_missing(column: Column, value: Any) -> bool:
-    """Whether a plain value is missing. Empty text is, unless the column knows it as a category."""
+def is_missing(column: Column, value: Any, null: Sequence[str] = ()) -> bool:
+    """Whether a plain value is missing; `null` are the log's own words for that.
+
+    Such text is not where the column knows it as a category.
+    """
     if isinstance(value, str) and value not in column.values:
-        return value.strip().lower() in ("", "nan")
+        return not value.strip() or value in NULLS or value in null
     return value is None
 
 
 def to_number(column: Column, value: Any) -> float:
     """A number, or text that is one, as rows of a CSV hold it."""
     try:
-        found = math.nan if _no_number(value) else float(value)
+        truth = TRUTH.get(value.strip().lower()) if isinstance(value, str) else None
+        found = math.nan if _no_number(value) else float(value) if truth is None else truth
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if math.isnan(found):
@@ -78,9 +84,9 @@ def to_boolean(column: Column, value: Any) -> float:
 
 def to_place(column: Column, value: Any) -> float:
     """The place of a category, or of a step of a scale, among those that the log knows."""
-    if not isinstance(value, (str, bool, int, float)):
+    if not isinstance(value, (str, bool, int, float, date)):
         raise _wanted(column, "a category", value)
-    for text in _spellings(value):
+    for text in _spellings(column, value):
         if text in column.values:
             return float(column.values.index(text))
     if column.kind == "category" and column.unknown == "other":
@@ -137,23 +143,20 @@ def spread(column: Column, number: float) -> tuple[float, ...]:
         size = len(column.numbers) - (column.missing == "median")
         return tuple(float(place == number) for place in range(size))
     if column.kind in ("hour", "weekday"):
-        angle = 2 * math.pi * number / (24 if column.kind == "hour" else 7)
+        # The importer keeps it in 32 bits before the sine is taken: the same numbers come out here.
+        angle = 2 * math.pi * float(np.float32(number)) / (24 if column.kind == "hour" else 7)
         return math.sin(angle), math.cos(angle)
     return (number,)
 
 
 def _to_date(column: Column, value: Any) -> datetime:
-    if isinstance(value, str):
-        try:
-            return datetime.fromisoformat(value.strip())
-        except ValueError:
-            pass
-    elif isinstance(value, datetime):
-        return value
-    elif isinstance(value, date):
-        return datetime(value.year, value.month, value.day)
-    hint = " Write dates as 2024-03-31 or 2024-03-31T14:30:00."
-    raise _wanted(column, "a date", value, hint)
+    found = read_date(value, column.date_format) if isinstance(value, str) else value
+    if isinstance(found, datetime):
+        return found
+    if isinstance(found, date):
+        return datetime(found.year, found.month, found.day)
+    written = column.date_format or "2024-03-31 or 2024-03-31T14:30:00"
+    raise _wanted(column, "a date", value, f" Write dates as {written}.")
 
 
 def _time_number(value: Any) -> float | int | None:
@@ -172,13 +175,28 @@ def _no_number(value: Any) -> bool:
     return isinstance(value, np.ndarray) or (isinstance(value, str) and "_" in value)
 
 
-def _spellings(value: str | float) -> tuple[str, ...]:
-    """How a log may have written a value: categories are kept as text."""
+def _spellings(column: Column, value: str | float | date) -> tuple[str, ...]:
+    """How a log may have written a value: categories are kept as text, without blanks around."""
+    if isinstance(value, date):
+        return (_to_date(column, value).isoformat(" ", "microseconds"),)
     if isinstance(value, bool):
         return str(value).lower(), str(value), str(int(value))
     if isinstance(value, float) and value.is_integer():
         return str(value), str(int(value))
+    if isinstance(value, str):
+        return value, value.strip(), *_of_text(column, value.strip())
     return (str(value), f"{value}.0") if isinstance(value, int) else (str(value),)
+
+
+def _of_text(column: Column, text: str) -> tuple[str, ...]:
+    """What text says to a column whose categories are numbers, dates, or true and false."""
+    if set(column.values) <= set(TRUTH):
+        return (text.lower(),)
+    number = _time_number(text)
+    if number is not None:
+        return tuple(s for s in _spellings(column, number) if _time_number(s) is not None)
+    when = read_date(text, column.date_format)
+    return () if when is None else (when.isoformat(" ", "microseconds"),)
 
 
 def _listed(values: tuple[str, ...]) -> str:

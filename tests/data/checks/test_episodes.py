@@ -76,3 +76,27 @@ class TestRepeats:
         if change == "value":
             arrays["rewards"][39] += 1
         assert "duplicate-episode" not in [f.kind for f in findings(arrays)]
+
+
+class TestCutRewards:
+    """An outcome in the last row of an episode that was cut teaches nobody but imitation."""
+
+    def outcomes(self, walk, **more):
+        arrays = walk()
+        arrays.pop("next_obs", None)
+        arrays["reward"] = np.where(arrays["truncated"], 50.0, 0.1)
+        return arrays | more
+
+    def test_it_is_said(self, only, walk):
+        finding = only(self.outcomes(walk), "cut-rewards")
+        assert (finding.level, finding.rows[0]) == ("warning", 61)
+        assert "mark such rows as terminated" in finding.message
+
+    def test_ends_next_observations_and_rewards_elsewhere_are_well(self, findings, walk):
+        arrays = self.outcomes(walk)
+        ends = arrays["truncated"]
+        terminated = arrays | {"terminated": ends, "truncated": np.zeros_like(ends)}
+        after = arrays | {"next_obs": np.roll(arrays["obs"], -1, axis=0)}
+        elsewhere = arrays | {"reward": np.ones(len(ends))}
+        for well in (terminated, after, elsewhere):
+            assert "cut-rewards" not in [f.kind for f in findings(well)]

@@ -60,6 +60,24 @@ def time_limit(fields: Fields) -> Iterator[Finding]:
         yield of_rows("warning", "same-length", ends, text)
 
 
+def cut_rewards(fields: Fields) -> Iterator[Finding]:
+    """Rewards in rows that no model and no critic learns from."""
+    ends = fields.episode_ends
+    known = np.full(len(ends), fields.next_obs is not None)
+    if fields.next_known is not None:
+        known &= fields.next_known[ends]
+    rows = ends[~fields.terminated[ends] & ~known]
+    size = np.abs(fields.reward)
+    share = size[rows].sum() / max(size.sum(), np.finfo(np.float32).tiny)
+    if len(ends) > 1 and share > 0.5 and 2 * len(rows) < len(size):
+        text = (
+            f"{share:.0%} of what was paid was paid in last rows of episodes that were cut, and "
+            "without a next observation nothing but imitation learns from those. Where the outcome "
+            "ended the task, mark such rows as terminated"
+        )
+        yield of_rows("warning", "cut-rewards", rows, text)
+
+
 def continuity(fields: Fields) -> Iterator[Finding]:
     """Next observations that are not the next row's."""
     rows = np.flatnonzero(

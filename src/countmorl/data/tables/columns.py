@@ -131,13 +131,13 @@ def _taken(request: Request, names: Sequence[str]) -> set[str]:
 
 def source_of(item: Item, frame: Frame, request: Request, *, is_action: bool) -> Source:
     """Decide what a column becomes, and how it is computed."""
-    setting = request.setting(item.name)
-    formula = None
-    if item.expression is not None:
-        formula = read_formula(item.expression, frame.names, f"'{item.name}'")
+    setting, raw = request.setting(item.name), _raw_name(item, frame)
+    formula, written = None, ""
+    if raw is None:
+        formula = read_formula(item.expression or "", frame.names, f"'{item.name}'")
         holds = frame.holds_of(formula)
     else:
-        holds = frame.meaning(item.name).holds
+        holds, written = frame.meaning(raw).holds, frame.meaning(raw).date_format
     kind = setting.kind or _kind(item.name, holds, request, is_action)
     if holds == "nothing":
         raise DataError(
@@ -146,11 +146,20 @@ def source_of(item: Item, frame: Frame, request: Request, *, is_action: bool) ->
     if holds not in READABLE[kind]:
         raise frame.cannot_be(item.name, kind, holds)
     column, filler = _column(item, setting, kind, is_action)
+    column = replace(column, date_format=written)
     expr = None
     if formula is None or not formula.shifts:
-        base = formula.expr if formula else pl.col(item.name)
-        expr = _computed(base, item, kind, holds, frame)
+        base = formula.expr if formula else pl.col(raw or item.name)
+        expr = _computed(base, raw, kind, holds, frame)
     return Source(column, expr, holds, formula, filler)
+
+
+def _raw_name(item: Item, frame: Frame) -> str | None:
+    """The column of the table that is meant, under whatever name; None where it is computed."""
+    if item.expression is None:
+        return item.name
+    plain = item.expression.strip()
+    return next((n for n in (plain, plain.strip('"')) if n in frame.names), None)
 
 
 def _kind(name: str, holds: Holds, request: Request, is_action: bool) -> Kind:
@@ -161,16 +170,14 @@ def _kind(name: str, holds: Holds, request: Request, is_action: bool) -> Kind:
     return "category" if request.actions == "discrete" or holds in ("text", "boolean") else "number"
 
 
-def _computed(base: pl.Expr, item: Item, kind: Kind, holds: Holds, frame: Frame) -> pl.Expr:
+def _computed(base: pl.Expr, raw: str | None, kind: Kind, holds: Holds, frame: Frame) -> pl.Expr:
     if kind in ("hour", "weekday"):
-        # Another name for a column (clock = visit) shows the same clock as the column itself.
-        own = item.name if item.expression is None else item.expression.strip().strip('"')
-        clock = frame.wall(own) if own in frame.names else base
+        clock = base if raw is None else frame.wall(raw)
         return hour_of(clock) if kind == "hour" else clock.dt.weekday().cast(pl.Float64) - 1
     if kind == "elapsed" and holds == "time":
         return base.dt.timestamp("us") / 3.6e9
     if kind == "boolean" and holds != "boolean":
-        return base.cast(pl.Float64) if item.expression else frame.flag(item.name)
+        return base.cast(pl.Float64) if raw is None else frame.flag(raw)
     return base.cast(pl.String) if kind in ("category", "scale") and holds == "time" else base
 
 

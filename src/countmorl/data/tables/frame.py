@@ -9,7 +9,7 @@ from typing import NoReturn
 from countmorl.data.tables.engine import DataType, pl
 from countmorl.data.tables.expressions import Formula, unreadable
 from countmorl.data.tables.request import Request
-from countmorl.data.tables.scan import NULLS, Part, Table
+from countmorl.data.tables.scan import Part, Table
 from countmorl.data.tables.values import (
     OFFSET,
     Holds,
@@ -21,7 +21,7 @@ from countmorl.data.tables.values import (
     wall_clock,
 )
 from countmorl.errors import ConfigError, DataError
-from countmorl.schema import Kind
+from countmorl.schema import NULLS, Kind
 
 TYPES: dict[Holds, DataType] = {
     "number": pl.Float64(),
@@ -84,10 +84,12 @@ class Frame:
             return opened.head(1000).collect()[name]
 
     def _meaning(self, values: pl.Series, name: str) -> Meaning:
-        kind, request = self.request.setting(name).kind, self.request
+        setting, request = self.request.setting(name), self.request
+        kind = setting.kind
         if values.dtype == pl.String and kind != "category" and not request.decimal_comma:
             self._refuse_commas(values, name)
-        how = {"date_format": request.date_format, "comma": request.decimal_comma}
+        written = setting.date_format or request.date_format
+        how = {"date_format": written, "comma": request.decimal_comma}
         meaning = meaning_of(values, name, **how)
         if meaning.holds == "text" and kind not in ("category", "scale"):
             most = most_are(values.drop_nulls(), **how)

@@ -100,6 +100,7 @@ def _reward(frame: Frame, request: Request, text: str) -> Source:
     if source.holds not in ("number", "boolean"):
         raise frame.cannot_be(text, "number", source.holds)
     rule = request.rule("reward", text)
+    rule = _said(request, "reward", text) if rule is None else rule
     column = with_rule(Column(name=source.column.name), rule, is_action=True)
     return replace(source, column=column)
 
@@ -116,6 +117,7 @@ def _flags(frame: Frame, request: Request) -> dict[Flag, Source]:
                 "`flag` says where episodes begin, so it cannot look at other rows of an episode."
             )
         rule = request.rule(flag, text, bare=False)
+        rule = _said(request, flag, text) if rule is None else rule
         column = Column(name=source.column.name, kind="boolean")
         if rule in RULES and rule != "refuse":
             raise ConfigError(
@@ -126,6 +128,12 @@ def _flags(frame: Frame, request: Request) -> dict[Flag, Source]:
             column = replace(column, missing="value", fill=as_value(rule, column.name))
         found[flag] = replace(source, column=column)
     return found
+
+
+def _said(request: Request, *names: str) -> str | bool | float | None:
+    """What a table of the schema file says of missing values of a reward or a flag."""
+    said = [request.columns[name].missing for name in names if name in request.columns]
+    return next((rule for rule in said if rule is not None), None)
 
 
 def _value(frame: Frame, text: str, what: str, *, is_flag: bool = False) -> Source:

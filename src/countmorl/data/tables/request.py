@@ -27,6 +27,7 @@ class Setting:
     """One of `RULES`, or the value that stands for a missing one."""
     fill: float | None = None
     unit: str | None = None
+    date_format: str | None = None
     expression: str | None = None
 
     def __post_init__(self) -> None:
@@ -78,7 +79,11 @@ class Request:
     @classmethod
     def of(cls, schema: Schema) -> Request:
         """Ask for what a schema says, so that another log becomes the same numbers."""
-        said = {c.name: _setting(c) for c in (*schema.obs, *schema.action)}
+        columns = (*schema.obs, *schema.action)
+        # A date under a second name is read as the column that it is taken from.
+        dates = {c.expression: c.date_format for c in columns if c.expression and c.date_format}
+        said = {name: Setting(date_format=written) for name, written in dates.items()}
+        said |= {c.name: _setting(c) for c in columns}
         return cls(
             obs=tuple(column.name for column in schema.obs),
             action=tuple(column.name for column in schema.action),
@@ -125,7 +130,7 @@ class Request:
 
 SHARED = (
     *("reward", "terminated", "truncated", "episode", "time", "gap", "flag"),
-    *("history", "frame_skip", "exogenous"),
+    *("history", "frame_skip", "exogenous", "null"),
 )
 """What a request and a schema call by the same name."""
 
@@ -194,5 +199,6 @@ def _setting(column: Column) -> Setting:
         missing=missing,
         fill=column.fill,
         unit=column.unit or None,
+        date_format=column.date_format or None,
         expression=column.expression,
     )

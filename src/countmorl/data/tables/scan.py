@@ -23,6 +23,7 @@ from countmorl.data.tables.text import (
 )
 from countmorl.errors import DataError
 from countmorl.extras import require
+from countmorl.schema import NULLS
 
 FORMATS = {
     ".csv": "csv",
@@ -36,8 +37,6 @@ FORMATS = {
     ".ipc": "arrow",
 }
 """What a file is, by its ending; text may be packed (.csv.gz)."""
-NULLS = ("NA", "N/A", "n/a", "null", "NULL", "NaN", "nan")
-"""Words that stand for a missing value in text files, beside nothing at all."""
 PEEK = 10_000
 """Rows by which it is judged what columns hold."""
 

@@ -14,6 +14,7 @@ DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", 
 CLOCKS = ("", "T%H:%M:%S%.f", " %H:%M:%S%.f", "T%H:%M", " %H:%M")
 ZONE = "%#z"
 OFFSET = r"\s*(Z|z|[+-]\d{2}:?\d{2}|[+-]\d{2})$"
+ISO = frozenset("%Y-%m-%d" + clock + zone for clock in CLOCKS for zone in ("", ZONE))
 TRUTH = {"true": True, "false": False}
 FLAGS = TRUTH | dict.fromkeys(("1", "1.0", "yes", "y", "t"), True)
 FLAGS |= dict.fromkeys(("0", "0.0", "no", "n", "f"), False)
@@ -38,6 +39,11 @@ class Meaning:
     def zoned(self) -> bool:
         """Whether dates that are text tell their distance from UTC."""
         return bool(self.format and self.format.endswith(ZONE))
+
+    @property
+    def date_format(self) -> str:
+        """How dates are written, where they are text and another reader could not know."""
+        return "" if self.format is None or self.format in ISO else self.format
 
 
 def meaning_of(
