@@ -123,6 +123,17 @@ class TestByHand:
         assert dataset.action[:, 0].tolist() == [0, 1, 1, 0, 1]
         assert dataset.schema.action[0].expression == "lab_2 - lag(lab_2)"
 
+    def test_one_time_in_several_ways_by_the_clock_on_the_wall(self):
+        zoned = CLINIC.with_columns(pl.col("visit").str.replace(" ", "T") + ":00+02:00")
+        kinds = {"clock": {"kind": "hour"}, "day": {"kind": "weekday"}}
+        asked = ASKED | {"obs": ["visit", "clock = visit", "day = visit"], "missing": ()}
+        dataset = countmorl.from_table(zoned, **asked, columns=kinds)
+        angle = 2 * np.pi * np.array([10, 12, 16.5, 0, 0]) / 24
+        np.testing.assert_allclose(dataset.obs[:, 0], [0, 2, 6.5, 0, 24])
+        np.testing.assert_allclose(dataset.obs[:, 1], np.sin(angle), atol=1e-6)
+        days = 2 * np.pi * np.array([0, 0, 0, 3, 4]) / 7  # Mondays, a Thursday, a Friday.
+        np.testing.assert_allclose(dataset.obs[:, 4], np.cos(days), atol=1e-6)
+
     def test_what_was_understood(self):
         _, found = import_arrays(CLINIC, complete(ASKED, None), name="clinic")
         assert (found.rows, found.steps, found.episodes) == (5, 5, 2)

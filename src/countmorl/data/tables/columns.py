@@ -163,7 +163,9 @@ def _kind(name: str, holds: Holds, request: Request, is_action: bool) -> Kind:
 
 def _computed(base: pl.Expr, item: Item, kind: Kind, holds: Holds, frame: Frame) -> pl.Expr:
     if kind in ("hour", "weekday"):
-        clock = base if item.expression else frame.wall(item.name)
+        # Another name for a column (clock = visit) shows the same clock as the column itself.
+        own = item.name if item.expression is None else item.expression.strip().strip('"')
+        clock = frame.wall(own) if own in frame.names else base
         return hour_of(clock) if kind == "hour" else clock.dt.weekday().cast(pl.Float64) - 1
     if kind == "elapsed" and holds == "time":
         return base.dt.timestamp("us") / 3.6e9
