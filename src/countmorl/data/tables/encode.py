@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,8 @@ class Reader:
     """Where its times lie among the wide columns."""
     remap: np.ndarray | None
     """The lasting place of each word's number."""
+    is_plain: bool = False
+    """Whether its raw numbers are what it becomes, with nothing to fill in."""
     last: float = np.nan
     origin: float = np.nan
 
@@ -90,7 +93,9 @@ def settle(found: Survey, *, history: int) -> list[Reader]:
         if column.fill is None and (column.missing == "median" or usual):
             column = replace(column, fill=_median(found.narrow.column(place), column))
         wide = found.wide_names.index(wide_name(source)) if source.is_wide else None
-        readers.append(Reader(column, place, wide, remap))
+        whole = not found.tallies[place].missing and column.missing != "median"
+        plain = column.kind in ("number", "boolean") and whole
+        readers.append(Reader(column, place, wide, remap, plain))
     return readers
 
 
@@ -118,16 +123,35 @@ class Encoder:
         rows = slice(start, stop) if steps.rows is None else steps.rows[start:stop]
         narrow, wide = self.found.narrow.read(rows), self.found.wide.read(rows)
         starts = steps.starts[start:stop]
-        parts = [self._numbers(reader, narrow, wide, starts, start) for reader in self.readers]
-        place = position(starts, self.before)
+        split, place = len(self.schema.obs), position(starts, self.before)
         self.before = int(place[-1]) + 1
-        split = len(self.schema.obs)
-        now, action = (np.concatenate(p, axis=1) for p in (parts[:split], parts[split:]))
+        now, action = (
+            self._joined(readers, narrow, wide, starts, start)
+            for readers in (self.readers[:split], self.readers[split:])
+        )
         if steps.taken is not None:
             chosen = steps.taken[start:stop]
             now, action, place = now[chosen], action[chosen], place[chosen]
             place = place // self.schema.frame_skip
         return (self._stacked(now, action, place) if self.schema.history > 1 else now), action
+
+    def _joined(
+        self,
+        readers: list[Reader],
+        narrow: np.ndarray,
+        wide: np.ndarray,
+        starts: np.ndarray,
+        offset: int,
+    ) -> np.ndarray:
+        """The numbers of some columns, side by side; plain ones are taken all at once."""
+        parts: list[np.ndarray] = []
+        for plain, group in itertools.groupby(readers, lambda reader: reader.is_plain):
+            if plain:
+                places = [reader.place for reader in group]
+                parts.append(narrow[:, places[0] : places[-1] + 1])
+            else:
+                parts += [self._numbers(each, narrow, wide, starts, offset) for each in group]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _numbers(
         self,

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+HELD = 2**29
+"""Bytes of the file that may count as memory of this process at a time."""
+PAGE = 4096
+
 
 class Store:
     """Rows of numbers in a file; written in order once, then read and changed anywhere."""
@@ -18,6 +22,7 @@ class Store:
         self.rows = 0
         self._file = open(path, "wb")
         self._map: np.memmap | None = None
+        self._touched = 0
 
     def append(self, block: np.ndarray) -> None:
         """Add rows."""
@@ -37,7 +42,8 @@ class Store:
             count = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
             return np.empty((count, self.width), self.dtype)
         found = np.array(self._map[rows])
-        self._forget()
+        # Rows from all over the file bring a page each.
+        self._forget(found.nbytes if isinstance(rows, slice) else len(rows) * PAGE)
         return found
 
     def column(self, place: int) -> np.ndarray:
@@ -48,7 +54,7 @@ class Store:
         found = np.empty(self.rows, self.dtype)
         for start in range(0, self.rows, size):
             found[start : start + size] = self._map[start : start + size, place]
-            self._forget()
+            self._forget(size * self.width * self.dtype.itemsize)
         return found
 
     def put(self, rows: slice | np.ndarray, place: int, values: np.ndarray) -> None:
@@ -61,8 +67,12 @@ class Store:
         self._file.close()
         self._map = None
 
-    def _forget(self) -> None:
+    def _forget(self, touched: int) -> None:
         """Pages that have been read count as memory of this process until it lets go of them."""
+        self._touched += touched
+        if self._touched < HELD or self.rows * self.width * self.dtype.itemsize < HELD:
+            return
+        self._touched = 0
         # Not every system can be told so; memory is then given back when it is needed.
         with suppress(AttributeError, OSError, ValueError):
             if os.name == "posix" and self._map is not None:
