@@ -6,11 +6,12 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import algorithms, learning, loading, memory
-from benchmarks.measure import Result
+from benchmarks import algorithms, importing, learning, loading, memory
+from benchmarks.measure import Result, show
 
 SUITES = {
     "loading": loading.run,
+    "importing": importing.run,
     "learning": learning.run,
     "algorithms": algorithms.run,
     "memory": memory.run,
@@ -27,11 +28,7 @@ def main(names: list[str]) -> int:
     for name in names or SUITES:
         print(f"{name} ...", file=sys.stderr, flush=True)
         results += SUITES[name]()
-    width = max(len(result.name) for result in results)
-    for result in results:
-        limit = f"(limit {result.limit:g})" if result.limit else ""
-        ratio = f"{result.ratio:6.2f} x {limit:<12} of {result.ratio_to}"
-        print(f"{result.name:<{width}}  {result.seconds:9.4f} s  {ratio}")
+    show(results)
     measured = {result.name for result in results}
     before = json.loads(OUT.read_text()) if OUT.exists() else []
     kept = [row for row in before if row["name"] not in measured]  # Of suites not named now.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,3 +41,12 @@ def alternate(*works: Callable[[], Any], repeat: int = 5) -> list[float]:
         for work, times in zip(works, durations, strict=True):
             times.append(best(work, 1))
     return [min(times) for times in durations]
+
+
+def show(results: Sequence[Result]) -> None:
+    """Print the table."""
+    width = max(len(result.name) for result in results)
+    for result in results:
+        limit = f"(limit {result.limit:g})" if result.limit else ""
+        ratio = f"{result.ratio:6.2f} x {limit:<12} of {result.ratio_to}"
+        print(f"{result.name:<{width}}  {result.seconds:9.4f} s  {ratio}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from countmorl.data.tables.arranged import arranged
 from countmorl.data.tables.missing import carried, filler, refuse_start
 from countmorl.data.tables.steps import Steps, position
 from countmorl.data.tables.survey import Survey, wide_name
@@ -111,6 +112,7 @@ class Encoder:
 
     def __init__(self, found: Survey, steps: Steps, readers: list[Reader], schema: Schema) -> None:
         self.found, self.steps, self.readers, self.schema = found, steps, readers, schema
+        self.stores = [arranged(store, steps.rows) for store in (found.narrow, found.wide)]
         self.before = 0
         self.tail: tuple[np.ndarray, np.ndarray] | None = None
         fills = [0.0 if c.kind == "category" or c.fill is None else c.fill for c in schema.action]
@@ -120,8 +122,7 @@ class Encoder:
     def block(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Observations and actions of the steps that begin in these rows."""
         steps = self.steps
-        rows = slice(start, stop) if steps.rows is None else steps.rows[start:stop]
-        narrow, wide = self.found.narrow.read(rows), self.found.wide.read(rows)
+        narrow, wide = (store.read(slice(start, stop)) for store in self.stores)
         starts = steps.starts[start:stop]
         split, place = len(self.schema.obs), position(starts, self.before)
         self.before = int(place[-1]) + 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from countmorl.data.findings import Finding
+from countmorl.data.tables.engine import pl
 from countmorl.errors import ConfigError
 
 SHOWN = 5
@@ -83,17 +84,24 @@ def _groups(
     if ids is None:
         return None, None
     begins = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
-    _, first, inverse = np.unique(ids[begins], return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    group = np.repeat(rank[inverse], np.diff(begins, append=count))
-    if len(first) == len(begins):
+    number, known = _numbered(ids[begins])
+    group = np.repeat(number, np.diff(begins, append=count))
+    if known == len(begins):
         return group, None
-    again = np.ones(len(begins), bool)
-    again[first] = False
+    # Numbers are given by first appearance: one that is not the highest so far was there before.
+    again = np.append(False, number[1:] <= np.maximum.accumulate(number)[:-1])
     text = "an id comes back after rows of others; rows of one id are brought together"
     findings.append(table.finding("overlapping-ids", begins[again], text))
     return group, np.argsort(group, kind="stable")
+
+
+def _numbered(ids: np.ndarray) -> tuple[np.ndarray, int]:
+    """The number of each id, by first appearance, and how many there are."""
+    values = pl.Series(ids)
+    known = values.unique(maintain_order=True)
+    number = values.replace_strict(known, pl.int_range(len(known), eager=True))
+    # The smallest type, since whole numbers of up to 16 bits are sorted fastest.
+    return number.to_numpy().astype(np.min_scalar_type(len(known))), len(known)
 
 
 def _by_time(
@@ -104,16 +112,17 @@ def _by_time(
     table: Rows,
 ) -> np.ndarray | None:
     later = time if rows is None else time[rows]
-    back = np.diff(later) < 0
+    back = later[1:] < later[:-1]
     if group is not None:
-        back &= np.diff(group if rows is None else group[rows]) == 0
+        ordered = group if rows is None else group[rows]
+        back &= ordered[1:] == ordered[:-1]
     wrong = np.flatnonzero(back) + 1
     if not len(wrong):
         return rows
     text = "time runs backwards within an episode's rows; they are put in order"
     findings.append(table.finding("time-backwards", wrong if rows is None else rows[wrong], text))
-    keys = (time,) if group is None else (time, group)
-    return np.lexsort(keys)
+    by_time = np.argsort(time, kind="stable")
+    return by_time if group is None else by_time[np.argsort(group[by_time], kind="stable")]
 
 
 def _same_times(
