@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from countmorl.data.tables.episodes import Rows, gap_length, put_in_order
 from countmorl.errors import ConfigError
@@ -38,6 +40,27 @@ def test_rows_are_sorted_by_time_and_equal_ones_stay():
     assert found.rows.tolist() == [1, 3, 0, 2, 4]
     kinds = {finding.kind: finding.rows for finding in found.findings}
     assert kinds == {"time-backwards": (2, 4), "duplicate-times": (3,)}
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=40))
+def test_order_is_by_first_appearance_then_time_then_row(pairs):
+    ids, time = map(list, zip(*pairs, strict=True))
+    found = order(ids=ids, time=time)
+    wanted = sorted(range(len(ids)), key=lambda row: (ids.index(ids[row]), time[row], row))
+    rows = range(len(ids)) if found.rows is None else found.rows
+    assert list(rows) == wanted
+    again = [
+        row for row in range(1, len(ids)) if ids[row] != ids[row - 1] and ids[row] in ids[:row]
+    ]
+    counts = {finding.kind: finding.count for finding in found.findings}
+    assert counts.get("overlapping-ids", 0) == len(again)
+
+
+def test_more_ids_than_sixteen_bits_can_number():
+    ids = np.tile(np.arange(70_000)[::-1], 2)
+    found = order(ids=ids, time=np.repeat([2, 1], 70_000))
+    assert found.rows[:4].tolist() == [70_000, 0, 70_001, 1]
+    assert found.starts.sum() == 70_000
 
 
 def test_time_that_begins_again_with_the_next_id_does_not_run_backwards():
