@@ -170,6 +170,7 @@ KINDS: dict[str, tuple[list, Row]] = {
     "elapsed with dots": (text("%d.%m.%Y %H:%M"), {}),
     "elapsed by month": (text("%m/%d/%Y"), {}),
     "elapsed as said": (text("%y%m%d-%H%M"), {"date_format": "%y%m%d-%H%M"}),
+    "elapsed digits": (text("%Y%m%d"), {"date_format": "%Y%m%d"}),
     "elapsed numbers": ([1e9 + 7 * i for i in range(COUNT)], {"kind": "elapsed"}),
     "elapsed duration": ([time - START for time in TIMES], {"kind": "elapsed"}),
     "hour": (TIMES, {"kind": "hour"}),
