@@ -110,6 +110,23 @@ class TestRefused:
         with pytest.raises(DataError, match=r"computed as b - a.*under the name 'rise'"):
             computed.numbers({"a": 1, "b": 2})
 
+    def test_one_that_is_another_under_a_second_name_is_found(self):
+        second = rows(number("again", expression='"the x"'), number("late", expression="t"))
+        np.testing.assert_array_equal(second.numbers({"the x": 3, "t": 4}), [3, 4])
+        np.testing.assert_array_equal(second.numbers({"again": 5, "the x": 3, "t": 4}), [5, 4])
+
+    def test_dates_in_the_format_of_the_log(self):
+        clock = rows(Column(name="t", kind="weekday", date_format="%d/%m/%Y"))
+        np.testing.assert_array_equal(
+            clock.numbers({"t": "02/01/2024"}), clock.numbers({"t": "2024-01-02"})
+        )
+        with pytest.raises(DataError, match=r"'t' must be a date.*Write dates as %d/%m/%Y"):
+            clock.numbers({"t": "01/31/2024"})
+
+    def test_words_for_nothing(self):
+        filled = rows(number(missing="value", fill=7), null=("?",))
+        assert filled.table([{"x": "?"}, {"x": "NA"}, {"x": 2}]).ravel().tolist() == [7, 7, 2]
+
     def test_numbers_beyond_32_bits(self):
         with pytest.raises(DataError, match=r"'y' is 1e\+39, more than a number of 32 bits"):
             rows(number(), number("y")).numbers({"x": 1, "y": 1e39})

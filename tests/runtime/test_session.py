@@ -120,6 +120,15 @@ class TestMemory:
         session.act_row({"x": None, "t": "2024-01-01T11:00"})
         assert watched.shown == [[3, 0, 3, 0, 0.5], [3, 1, 3, 0, 7]]
 
+    def test_rows_between_steps(self):
+        """Values are carried from them, and the clock begins with the first; no step is made."""
+        watched, session = begin(dose(7), dose(8), obs=self.CARRY, history=2)
+        session.see({"x": 1, "t": "2024-01-01T09:00"})
+        session.act_row({"x": None, "t": "2024-01-01T10:00"})
+        session.see({"x": 5, "t": "2024-01-01T11:00"})
+        session.act_row({"x": None, "t": "2024-01-01T12:00"})
+        assert watched.shown == [[1, 1, 1, 1, 0.5], [5, 3, 1, 1, 7]]
+
     def test_numbers_are_carried_on_by_rows(self):
         watched, session = begin(obs=self.CARRY[:1], history=1)
         session.act([5])
@@ -148,6 +157,11 @@ class TestRefused:
         session.act_row({"x": 1})
         with pytest.raises(DataError, match="Did you mean 'mail'"):
             session.executed("mial")
+
+
+def test_without_a_schema_no_row_is_seen():
+    with pytest.raises(DataError, match="had no names of columns"):
+        Session(Watched(), None).see({"x": 1})
 
 
 def test_without_a_schema_it_acts_as_the_policy():

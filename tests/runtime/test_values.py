@@ -22,7 +22,7 @@ from countmorl.runtime.values import (
     to_time,
     to_weekday,
 )
-from countmorl.schema import Column, Kind
+from countmorl.schema import NULLS, Column, Kind
 
 LAB = Column(name="lab")
 WARD = Column(name="ward", kind="category", values=("A", "B", "1", "true", "2.0"))
@@ -33,7 +33,7 @@ EAST = timezone(timedelta(hours=2))
 class TestMissing:
     @pytest.mark.parametrize(
         "value",
-        [None, float("nan"), np.nan, np.float32("nan"), np.datetime64("NaT"), "", " ", "NaN"],
+        [None, float("nan"), np.nan, np.float32("nan"), np.datetime64("NaT"), "", " ", *NULLS],
     )
     def test_what_is_missing(self, value):
         assert is_missing(LAB, plain(value))
@@ -48,6 +48,10 @@ class TestMissing:
         assert not is_missing(column, "nan")
         assert is_missing(column, None)
 
+    def test_a_log_has_words_of_its_own(self):
+        assert is_missing(LAB, "?", ("?", "-"))
+        assert not is_missing(LAB, "?")
+
     def test_the_marks_of_pandas(self):
         pandas = pytest.importorskip("pandas")
         assert plain(pandas.NA) is plain(pandas.NaT) is None
@@ -61,7 +65,7 @@ class TestNumbers:
         assert to_number(LAB, plain(value)) == 4.5
 
     def test_booleans_are_numbers(self):
-        assert to_number(LAB, True) == 1
+        assert [to_number(LAB, value) for value in (True, "True", " false")] == [1, 1, 0]
 
     @pytest.mark.parametrize(
         "value", ["abc", "1_000", [1], np.ones(1), np.ones(2), datetime(2024, 1, 1), {}, 10**400]
@@ -84,7 +88,7 @@ class TestBooleans:
     FLAG = Column(name="flag", kind="boolean")
 
     @pytest.mark.parametrize(
-        "value", [True, 1, 1.0, "true", "True", "1", " Yes", "y", np.bool_(True)]
+        "value", [True, 1, 1.0, "true", "True", "1", "1.0", " Yes", "y", np.bool_(True)]
     )
     def test_true(self, value):
         assert to_boolean(self.FLAG, plain(value)) == 1
@@ -105,6 +109,22 @@ class TestPlaces:
     )
     def test_by_how_the_log_spelled_it(self, value, place):
         assert to_place(WARD, value) == place
+
+    @pytest.mark.parametrize(
+        ("values", "value", "place"),
+        [
+            (("A", "B"), " B ", 1),
+            (("1", "2.5"), "2.50", 1),
+            (("1", "2.5"), "1.0", 0),
+            (("1", "2.5"), "01", 0),
+            (("false", "true"), "TRUE", 1),
+            (("2024-01-02 00:00:00.000000",), "2024-01-02", 0),
+            (("2024-01-02 00:00:00.000000",), date(2024, 1, 2), 0),
+        ],
+    )
+    def test_by_what_the_importer_made_of_it(self, values, value, place):
+        column = Column(name="w", kind="category", values=values)
+        assert to_place(column, value) == place
 
     def test_unknown_ones_are_refused_with_the_known(self):
         with pytest.raises(DataError, match=r"'ward' is 'a'.*Did you mean 'A'\? It knows: A, B, 1"):

@@ -114,7 +114,8 @@ def to_time(column: Column, value: Any) -> Time:
     """A date, a duration or a number as a point in time."""
     if isinstance(value, timedelta):
         return Time("a duration", value / HOUR)
-    number = _time_number(value)
+    written = isinstance(value, str) and column.date_format
+    number = None if written else _time_number(value)  # 20241231 may be a date.
     if number is not None:
         return Time("a number", number)
     when = _to_date(column, value)

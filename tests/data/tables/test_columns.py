@@ -71,6 +71,26 @@ def test_kinds_by_what_columns_hold():
     assert source("t", columns={"t": Setting(kind="hour")}).column.kind == "hour"
 
 
+def test_a_column_under_a_second_name():
+    for expression in ("w", ' "w" '):
+        again = source("again", expression=expression)
+        assert (again.column.kind, again.formula) == ("category", None)
+        assert again.column.expression == expression
+    clock = source("clock", expression="t", columns={"clock": Setting(kind="hour")})
+    assert clock.column.numbers == ("clock.hour.sin", "clock.hour.cos")
+
+
+def test_how_dates_are_written_is_kept_where_it_must_be_known():
+    assert source("t").column.date_format == ""
+    said = {"t": Setting(date_format="%Y-%d-%m")}
+    with pytest.raises(DataError, match="row 1 holds '2024-01-31'"):
+        source("t", columns=said)
+    request = Request()
+    frame = Frame(open_table(pl.DataFrame({"t": ["31.01.2024", "01.02.2024"]}), request), request)
+    column = source_of(Item("t"), frame, request, is_action=False).column
+    assert column.date_format == "%d.%m.%Y"
+
+
 def test_kinds_of_actions():
     assert source("x", action=True).column.kind == "number"
     assert source("w", action=True).column.kind == "category"

@@ -36,6 +36,10 @@ def test_every_part_is_found():
     assert laid_out(missing=("carry",), terminated="d").flags["terminated"].column.fill is None
     assert laid_out(missing=("reward=0",)).reward.column.fill == 0
     assert laid_out(missing=("r=0",)).reward.column.fill == 0
+    said = {"r": Setting(missing=0.0), "terminated": Setting(missing=False)}
+    layout = laid_out(columns=said, terminated="d")
+    assert (layout.reward.column.fill, layout.flags["terminated"].column.fill) == (0, 0)
+    assert laid_out(columns=said, missing=("r=2",)).reward.column.fill == 2
 
 
 @pytest.mark.parametrize(

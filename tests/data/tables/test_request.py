@@ -50,6 +50,15 @@ def test_a_schema_asks_for_the_same_again():
     assert request.actions == "continuous"
 
 
+def test_a_schema_keeps_how_dates_and_nothing_are_written():
+    clock = Column(name="clock", kind="hour", expression="visit", date_format="%d/%m/%Y %H:%M")
+    schema = Schema(obs=(clock,), action=(Column(name="dose"),), null=("?",))
+    request = Request.of(schema)
+    assert request.null == ("?",)
+    assert request.setting("visit").date_format == "%d/%m/%Y %H:%M"
+    assert request.setting("clock").expression == "visit"
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

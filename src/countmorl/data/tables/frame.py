@@ -86,15 +86,26 @@ class Frame:
     def _meaning(self, values: pl.Series, name: str) -> Meaning:
         setting, request = self.request.setting(name), self.request
         kind = setting.kind
+        if values.dtype == pl.String and setting.date_format:
+            return self._dates(values, name, setting.date_format)
         if values.dtype == pl.String and kind != "category" and not request.decimal_comma:
             self._refuse_commas(values, name)
-        written = setting.date_format or request.date_format
-        how = {"date_format": written, "comma": request.decimal_comma}
+        how = {"date_format": request.date_format, "comma": request.decimal_comma}
         meaning = meaning_of(values, name, **how)
         if meaning.holds == "text" and kind not in ("category", "scale"):
             most = most_are(values.drop_nulls(), **how)
             if most is not None:
                 self._refuse_few(values, name, most)
+        return meaning
+
+    def _dates(self, values: pl.Series, name: str, written: str) -> Meaning:
+        """Dates of which it was said how they are written; they may look like numbers."""
+        meaning = Meaning("time", written)
+        read = values.to_frame().select(
+            canonical(pl.col(name), pl.String(), meaning, strict=False).alias(name)
+        )
+        if read[name].null_count() > values.null_count():
+            self._refuse_few(values, name, meaning)
         return meaning
 
     def _refuse_few(self, values: pl.Series, name: str, most: Meaning) -> None:
