@@ -8,8 +8,7 @@ from jaxtyping import Array, Float
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
-from countmorl.dynamics.fit import AbstractModelTerm
-from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.dynamics.gaussian import AbstractModelTerm, GaussianNet
 from countmorl.scaling import Standardizer
 from countmorl.types import Key, Transition
 

@@ -15,7 +15,8 @@ from countmorl.configs import at_least
 from countmorl.counting.base import AbstractCounter, CodesConfig
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import AbstractModelTerm, EnsembleConfig
+from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.dynamics.gaussian import AbstractModelTerm
 from countmorl.errors import ConfigError
 from countmorl.pessimism import AbstractPessimism, CountPenalty
 from countmorl.scaling import Standardizer

@@ -1,6 +1,5 @@
 """Fitting the ensemble: a bootstrap per member, early stopping, the best weights of each kept."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 from countmorl.configs import at_least, check_types, positive
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.gaussian import GaussianNet, taught
+from countmorl.dynamics.gaussian import AbstractModelTerm, GaussianNet, taught
 from countmorl.dynamics.layout import Layout
 from countmorl.errors import ConfigError
 from countmorl.fitting import AbstractFit
@@ -124,23 +123,6 @@ class FitState(eqx.Module):
     best_error: Float[Array, " members"]
     stale: Int[Array, ""]
     """Epochs since a member improved."""
-
-
-class AbstractModelTerm(eqx.Module):
-    """What a method adds to the members' loss."""
-
-    every: int = eqx.field(static=True, default=1, kw_only=True)
-    """Steps between two at which the term is taken, with this weight: the same on average."""
-
-    @abstractmethod
-    def __call__(self, members: GaussianNet, *, key: Key) -> Float[Array, ""]:
-        """Return the term, summed over the members."""
-
-    def at(self, step: Int[Array, ""], members: GaussianNet, *, key: Key) -> Float[Array, ""]:
-        """What the loss of one step gets of it."""
-        whole = lambda members: self.every * self(members, key=jr.fold_in(key, step))  # noqa: E731
-        nothing = lambda members: jnp.zeros(())  # noqa: E731
-        return jax.lax.cond(step % self.every == 0, whole, nothing, members)
 
 
 def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[ModelRows, Scales]:

@@ -1,12 +1,13 @@
 """One member of the ensemble: a network that predicts a Gaussian over (next_obs - obs, reward)."""
 
 import itertools
+from abc import abstractmethod
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from countmorl.types import Key
 
@@ -95,3 +96,20 @@ def taught(
 ) -> Bool[Array, "batch targets"]:
     """Which targets a row teaches: all, or the reward alone, which stands last."""
     return known[:, None] | (jnp.arange(y.shape[1]) == y.shape[1] - 1)
+
+
+class AbstractModelTerm(eqx.Module):
+    """What a method adds to the members' loss."""
+
+    every: int = eqx.field(static=True, default=1, kw_only=True)
+    """Steps between two at which the term is taken, with this weight: the same on average."""
+
+    @abstractmethod
+    def __call__(self, members: GaussianNet, *, key: Key) -> Float[Array, ""]:
+        """Return the term, summed over the members."""
+
+    def at(self, step: Int[Array, ""], members: GaussianNet, *, key: Key) -> Float[Array, ""]:
+        """What the loss of one step gets of it."""
+        whole = lambda members: self.every * self(members, key=jr.fold_in(key, step))  # noqa: E731
+        nothing = lambda members: jnp.zeros(())  # noqa: E731
+        return jax.lax.cond(step % self.every == 0, whole, nothing, members)
