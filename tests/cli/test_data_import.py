@@ -1,8 +1,10 @@
 """`countmorl data import` and `data schema`, and what they say of bad tables."""
 
 import gzip
+import io
 import json
 
+import polars as pl
 import pytest
 
 import countmorl
@@ -188,6 +190,74 @@ BAD = {
     "exogenous": (rows(), ("--exogenous", "sun"), "`exogenous` names 'sun'"),
     "history": (rows(), ("--history", "0"), "at least 1"),
     "schema": (rows(), ("--schema", "absent.toml"), "There is no schema file"),
+    "no rows at all": ("\n\n\n", (), "log.csv is empty"),
+    "another page": ("<html>\n<body>\n", (), "`obs` names 'x', which is no column"),
+    "old ends of lines": (rows().replace("\n", "\r"), (), "Lines of log.csv end as on old Macs"),
+    "wrong separator": (rows(), ("--separator", ";"), "There is: p,t,x,y,a,r,d"),
+    "long separator": (rows(), ("--separator", "::"), "must be one plain character"),
+    "nameless column": (rows().replace("x,y", "x,"), (), "`obs` names 'y'"),
+    "points and commas": (column("x", lambda i: f'"1.{100 + i},5"'), (), "--decimal-comma"),
+    "a unit": (with_value("x", "5 mg"), (), "row 6 of log.csv holds '5 mg'"),
+    "a currency": (with_value("x", "$5"), (), "row 6 of log.csv holds '$5'"),
+    "percents": (column("r", lambda i: f"{i}%"), (), "'r' cannot be read as a number"),
+    "reward of words": (column("r", lambda i: "good"), (), "(row 1 of log.csv holds 'good')"),
+    "infinite reward": (with_value("r", "inf"), (), "The reward is inf in row 6 of log.csv"),
+    "missing reward": (with_value("r", ""), (), "'r' in 1 of 20 rows, first in row 6"),
+    "missing action": (with_value("a", "null"), (), "'a' in 1 of 20 rows, first in row 6"),
+    "no such hour": (
+        column("t", lambda i: f"2024-01-01T{i + 10}:00:00"),
+        ("--time", "t"),
+        "row 15 of log.csv holds '2024-01-01T24:00:00'",
+    ),
+    "two ways to write dates": (
+        column("t", lambda i: f"2024-01-{i + 1:02}" if i < 15 else f"{i}.01.2024"),
+        ("--time", "t"),
+        "row 16 of log.csv holds '15.01.2024'",
+    ),
+    "another date format": (
+        column("t", lambda i: f"2024-01-{i + 1:02}"),
+        ("--time", "t", "--date-format", "%d.%m.%Y"),
+        "not written as %d.%m.%Y",
+    ),
+    "a million words": (
+        column("x", lambda i: f"w{i % 7}" if i < LATE else f"w{i}", LATE + 100),
+        (),
+        "next comes in row 12,044 of log.csv",
+    ),
+    "words as flags": (
+        column("y", lambda i: "u" if i % 2 else "v"),
+        ("--terminated", "y"),
+        "row 1 of log.csv holds 'v'",
+    ),
+    "median of words": (
+        column("x", lambda i: "u" if i % 2 else "v"),
+        ("--missing", "x=median"),
+        "has no median",
+    ),
+    "words in a sum": (
+        column("y", lambda i: "u" if i % 2 else "v"),
+        ("--obs", "z = x * y"),
+        "'x * y'",
+    ),
+    "half an expression": (rows(), ("--obs", "z = x +"), "'x +' of 'z' cannot be computed"),
+    "two expressions": (rows(), ("--obs", "z = x; y"), "must not hold a ';'"),
+    "a slip in a function": (rows(), ("--obs", "z = abbs(x)"), "Did you mean 'abs'"),
+    "a slip in an expression": (rows(), ("--reward", "r + lab"), "names 'lab'"),
+    "lead at an end": (rows(), ("--obs", "z = lead(x)"), "first in row 4 of log.csv"),
+    "scale without steps": (rows(), ("--kind", "x=scale"), "--scale x=low,middle,high"),
+    "the same step twice": (rows(), ("--scale", "x=0.5,0.5"), "holds a value twice"),
+    "empty bounds": (
+        rows(),
+        ("--action-low", "5", "--action-high", "1"),
+        "The bounds of 'a' are empty",
+    ),
+    "bounds for others": (rows(), ("--action-low", "0", "0", "0"), "wants one number, or 1; got 3"),
+    "negative gap": (rows(), ("--time", "t", "--gap", "-2"), "got '-2'"),
+    "all dropped": (
+        column("x", lambda i: "" if i % 2 else "1.5"),
+        ("--missing", "x=drop", "--obs", "z = nullif(x, 1.5)", "--missing", "z=drop"),
+        "A value is missing in every row",
+    ),
 }
 
 
@@ -220,6 +290,12 @@ JSON = "".join(f'{{"p": 1, "x": {i}, "y": 1.5, "a": {i % 2}, "r": 0}}\n' for i i
         ),
         ("log.xlsx", b"PK", "Save it as CSV"),
         ("log.json", b"[]", "one object on every line"),
+        ("log.jsonl", b"", "log.jsonl is empty"),
+        ("log.jsonl", b"[1]\n[2]\n", "log.jsonl: line 1 is not an object"),
+        ("log.jsonl", JSON.splitlines()[0].encode(), "log.jsonl has one row"),
+        ("log.jsonl", JSON.replace("1.5", "1" * 40).encode(), "'y' holds a number of 40 digits"),
+        ("log.jsonl", JSON.replace(": 8", ": true").encode(), "true or false, the latter first in"),
+        ("log.parquet.gz", b"", "has the ending '.gz'"),
     ],
     ids=str,
 )
@@ -228,6 +304,53 @@ def test_bad_files(run_cli, tmp_path, file, content, words):
     code, out, err = run_cli("data", "import", file, "-o", "log.hdf5", *ASKED)
     assert (code, out) == (2, "")
     assert words in err
+
+
+def parquet(**columns):
+    """A clean table as Parquet, with some columns made anew."""
+    frame = pl.read_csv(io.StringIO(rows())).with_columns(**columns)
+    frame.write_parquet(file := io.BytesIO())
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"logs/notes.txt": b"x"}, "The folder logs holds no table"),
+        ({"logs/a.csv": rows(), "logs/b.parquet": parquet()}, "several formats (csv, parquet)"),
+        (
+            {"logs/a.csv": rows(), "logs/b.csv": rows().replace("x", "w", 1)},
+            "b.csv has no column 'x', which other files",
+        ),
+        (
+            {"logs/a.csv": rows(), "logs/b.csv": with_value("x", "abc")},
+            "b.csv holds 'abc'",
+        ),
+        ({"logs/a.csv": rows(), "logs/b.csv": b""}, "b.csv is empty"),
+        (
+            {"logs/a.parquet": parquet(), "logs/b.parquet": parquet(x=pl.lit("u"))},
+            "b.parquet holds 'u'",
+        ),
+        ({"logs/a.parquet": parquet(x=pl.concat_list("x", "y"))}, "'x' holds values of type List"),
+        ({"logs/a.parquet": parquet(x=pl.lit(None))}, "'x' of logs/a.parquet is empty"),
+        ({"logs/a.csv": rows(), "s.toml": "obs = ["}, "s.toml is not a readable schema file"),
+        ({"logs/a.csv": rows(), "s.toml": "rewrad = 'r'"}, "s.toml: Request has no setting"),
+        (
+            {"logs/a.csv": rows(), "s.toml": "[columns.x]\nvalues = ['0.5']\nkind = 'category'"},
+            "'x' holds '1.5' in row 2 of logs/a.csv, which is none of its values",
+        ),
+    ],
+)
+def test_bad_folders(run_cli, tmp_path, files, words):
+    for name, content in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    schema = ("--schema", "s.toml") if "s.toml" in files else ()
+    code, out, err = run_cli("data", "import", "logs", "-o", "log.hdf5", *ASKED, *schema)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert not (tmp_path / "log.hdf5").exists()
 
 
 @pytest.mark.parametrize(

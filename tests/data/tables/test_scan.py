@@ -74,6 +74,7 @@ def test_several_files_are_one_table_and_rows_are_found_in_theirs(tmp_path):
     (tmp_path / "b.csv").write_text("y,x,z\n6,5,0\n")
     found = table([tmp_path / "a.csv", tmp_path / "b.csv"])
     assert (len(found.parts), found.names) == (2, ("x", "y"))
+    assert {name: file.name for name, file in found.absent.items()} == {"z": "a.csv"}
     assert found.where(1) == f"row 2 of {tmp_path / 'a.csv'}"
     assert found.where(2) == f"row 1 of {tmp_path / 'b.csv'}"
     assert table(FRAME).where(1) == "row 2"

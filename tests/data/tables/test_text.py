@@ -86,6 +86,11 @@ def test_json_lines(file):
     assert find_bad_json(file('{"a": 1}\n\n{"a": 2}\n')) is None
     assert "line 2 is not JSON" in str(find_bad_json(file('{"a": 1}\n{"a":\n')))
     assert "line 1 is not an object" in str(find_bad_json(file("[1]\n")))
+    assert find_bad_json(file('{"a": 1}\n{"a": null}\n{"a": 2.5}\n{"a": "w"}\n')) is None
+    mixed = find_bad_json(file('{"a": 1}\n{"a": true}\n'))
+    assert "column 'a' holds numbers and true or false, the latter first in line 2" in str(mixed)
+    large = find_bad_json(file('{"a": 9223372036854775808}\n'))
+    assert "'a' holds a number of 19 digits, more than 64 bits can hold, in line 1" in str(large)
 
 
 def test_rows_are_guessed_by_size(file):

@@ -199,6 +199,8 @@ class Frame:
                 " Some of its dates tell a time zone, and others do not: the first that differs "
                 f"stands in {self.table.where(row)}."
             )
+        if kind in ("elapsed", "hour", "weekday") and self.request.date_format and not why:
+            why = f" Its dates are not written as {self.request.date_format}."
         wanted = "a time" if kind in ("elapsed", "hour", "weekday") else f"a {kind}"
         return DataError(
             f"Column '{name}' cannot be read as {wanted}: it holds {_words(holds)}{shown}.{why}"

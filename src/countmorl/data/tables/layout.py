@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from countmorl.data.tables.columns import (
+    ROLES,
     Source,
     as_value,
     check_shifted,
@@ -59,6 +60,7 @@ def lay_out(table: Table, request: Request) -> Layout:
 def _laid_out(table: Table, request: Request) -> Layout:
     if request.reward is None:
         raise ConfigError("No reward is named. Give a column or an expression of columns.")
+    _refuse_absent(request, table)
     frame, names = Frame(table, request), table.names
     obs = resolve(request.obs, names, request, "obs")
     action = resolve(request.action, names, request, "action")
@@ -81,6 +83,18 @@ def _laid_out(table: Table, request: Request) -> Layout:
         time=time,
         dated=dated,
     )
+
+
+def _refuse_absent(request: Request, table: Table) -> None:
+    """Refuse columns that some files of a table lack; a wild-card would pass over them."""
+    roles = [getattr(request, role) for role in ROLES]
+    asked = [item for item in (*request.obs, *request.action, *roles) if item is not None]
+    for name, file in sorted(table.absent.items()):
+        if any(matches(item, name) for item in asked):
+            raise ConfigError(
+                f"{file} has no column '{name}', which other files of the table have. Import "
+                "columns that all files have, or files that have all columns."
+            )
 
 
 def _refuse_unmatched(request: Request, names: list[str]) -> None:

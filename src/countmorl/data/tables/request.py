@@ -75,6 +75,10 @@ class Request:
     def __post_init__(self) -> None:
         check_types(self)
         at_least(self, history=1, frame_skip=1, most_categories=1)
+        if self.separator is not None and len(self.separator.encode()) != 1:
+            raise ConfigError(
+                f"`separator` must be one plain character, such as ; or |, got '{self.separator}'."
+            )
 
     @classmethod
     def of(cls, schema: Schema) -> Request:

@@ -78,6 +78,13 @@ class Table:
         return tuple(name for name in first.types if all(name in each.types for each in others))
 
     @property
+    def absent(self) -> dict[str, Path]:
+        """Columns that some files have and others do not, each with one that lacks it."""
+        every = {name for part in self.parts for name in part.types}
+        lacking = [(n, part) for part in self.parts for n in every.difference(part.types)]
+        return {name: part.files[0] for name, part in lacking}
+
+    @property
     def rows(self) -> int:
         """About how many rows there are."""
         return sum(part.rows() for part in self.parts)

@@ -19,6 +19,8 @@ from countmorl.errors import DataError
 
 SEPARATORS = (",", ";", "\t", "|")
 HEAD = 65_536
+KINDS = {bool: "true or false", int: "numbers", float: "numbers", list: "lists", dict: "objects"}
+"""Values of JSON that no column holds together. Words may stand among numbers: they are found."""
 LONGEST = 10_000_000
 """Characters of one value, beyond which a quote was surely left open."""
 
@@ -49,6 +51,8 @@ def first_line(path: Path) -> str:
         raise DataError(f"{path} is empty. Wanted a line with the names of the columns, then rows.")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError(f"{path} is written in UTF-16. Save it as UTF-8.")
+    if b"\r" in head.strip() and b"\n" not in head:
+        raise DataError(f"Lines of {path} end as on old Macs (CR). Save it with Unix's ends (LF).")
     if b"\0" in head:
         raise DataError(f"{path} is not a text file, whatever its ending says.")
     text = head.decode("utf-8-sig", errors="replace")
@@ -112,7 +116,8 @@ def find_fault(path: Path, separator: str, columns: int) -> str | None:
 
 
 def find_bad_json(path: Path) -> str | None:
-    """Walk a file of JSON lines to the first one that is no object."""
+    """Walk a file of JSON lines to the first one that is no object, or holds what cannot be."""
+    kinds: dict[str, str] = {}
     with explained(path), open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
             try:
@@ -124,7 +129,19 @@ def find_bad_json(path: Path) -> str | None:
                     f"{path}: line {number:,} is not an object. Wanted one "
                     'on every line, such as {"lab": 4.2, "dose": 1}.'
                 )
+            if odd := next(filter(None, (_odd(n, v, kinds) for n, v in found.items())), None):
+                return f"{path}: column {odd} in line {number:,}."
     return None
+
+
+def _odd(name: str, value: object, kinds: dict[str, str]) -> str | None:
+    """What Polars does not take in a column; `kinds` are those of the lines before."""
+    kind = KINDS.get(type(value))
+    if isinstance(value, int) and abs(value) >= 2**63:
+        return f"'{name}' holds a number of {len(str(value))} digits, more than 64 bits can hold,"
+    if kind is None or kind == kinds.setdefault(name, kind):
+        return None
+    return f"'{name}' holds {kinds[name]} and {kind}, the latter first"
 
 
 def count_rows(path: Path, sample: int = 1_000_000) -> int:
