@@ -53,6 +53,15 @@ def test_frames_of_other_libraries():
         assert as_frame(source).collect().equals(FRAME)
 
 
+def test_what_a_frame_needs_to_be_read_is_said(monkeypatch):
+    def lacks(_):
+        raise ImportError("pyarrow is required for converting a pandas dataframe")
+
+    monkeypatch.setattr("narwhals.from_native", lacks)
+    with pytest.raises(DataError, match="cannot be read: pyarrow is required"):
+        as_frame(object())
+
+
 @pytest.mark.parametrize("source", [3, [1, 2], object()])
 def test_what_is_no_table(source):
     with pytest.raises(DataError, match="A table is a path"):

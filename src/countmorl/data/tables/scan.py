@@ -21,7 +21,7 @@ from countmorl.data.tables.text import (
     open_bytes,
     read_header,
 )
-from countmorl.errors import DataError
+from countmorl.errors import DataError, MissingExtraError
 from countmorl.extras import require
 from countmorl.schema import NULLS
 
@@ -163,7 +163,9 @@ def as_frame(source: Any) -> pl.LazyFrame:
         native = require("narwhals").from_native(source)
         native = native.collect() if hasattr(native, "collect") else native
         return native.to_polars().lazy()
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+    except MissingExtraError:
+        raise
+    except (pl.exceptions.PolarsError, ImportError, TypeError, ValueError) as error:
         reason = str(error).strip().splitlines()[0][:200]
         raise DataError(
             f"A table is a path, several of them, a DataFrame, or a list of rows; got "
