@@ -53,6 +53,7 @@ def test_runs_from_before_an_option_existed_are_read(path):
     values = json.loads(path.read_text())
     for name in ("done", "actions"):
         del values["data"]["options"][name]
+    del values["options"]["label"]
     path.write_text(json.dumps(values))
     assert Manifest.read(path) == FULL
 

@@ -90,13 +90,15 @@ class Manifest:
 def _add_later_options(values: dict[str, Any]) -> None:
     """Say of a run that began before these options existed what it did: nothing was said."""
     data = values.get("data")
-    if not isinstance(data, dict):
-        return
-    data.setdefault("schema", None)
-    options = data.get("options")
-    if isinstance(options, dict):
-        for name in ("done", "actions"):
-            options.setdefault(name, None)
+    later = [(values, "options", ("label",))]
+    if isinstance(data, dict):
+        data.setdefault("schema", None)
+        later.append((data, "options", ("done", "actions")))
+    for table, part, names in later:
+        options = table.get(part)
+        if isinstance(options, dict):
+            for name in names:
+                options.setdefault(name, None)
 
 
 def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:

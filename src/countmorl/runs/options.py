@@ -58,6 +58,9 @@ class RunOptions:
     """Epochs between checkpoints: what a kill can lose at most."""
     log: tuple[LoggerName, ...] = ()
     """Send metrics to these as well: tensorboard, wandb, mlflow."""
+    label: str | None = None
+    """What reports call the method with these settings; runs of one label differ in their seeds
+    only. Default: the method's name, with the settings that differ."""
 
     def __post_init__(self) -> None:
         check_types(self)
