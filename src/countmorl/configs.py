@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -38,6 +39,42 @@ def from_json(cls: type[T], values: Any) -> T:
             "countmorl wrote it. Start a new run."
         )
     return cls(**given)
+
+
+def with_values(config: T, values: Mapping[str, Any]) -> T:
+    """Change settings by their dotted names; unknown ones are errors with a suggestion."""
+    tree = to_json(config)
+    for dotted, value in values.items():
+        *outer, last = dotted.split(".")
+        place: Any = tree
+        for depth, name in enumerate(outer):
+            place = place.get(name)
+            if not isinstance(place, dict):
+                raise _no_setting(config, ".".join(outer[: depth + 1]), dotted)
+        if last not in place:
+            raise _no_setting(config, dotted, dotted)
+        place[last] = value
+    return from_json(type(config), tree)
+
+
+def dotted_names(config: Any) -> list[str]:
+    """Every setting of a config by its dotted name, nested ones included."""
+    return list(flatten(to_json(config)))
+
+
+def flatten(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Values of nested tables by their dotted names."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        nested = isinstance(value, dict)
+        found |= flatten(value, f"{before}{name}.") if nested else {f"{before}{name}": value}
+    return found
+
+
+def _no_setting(config: Any, name: str, dotted: str) -> ConfigError:
+    known = dotted_names(config)
+    hint = did_you_mean(dotted, known) or did_you_mean(name, known)
+    return ConfigError(f"{type(config).__name__} has no setting '{dotted}'.{hint}")
 
 
 def check_types(config: Any) -> None:

@@ -30,7 +30,7 @@ class TestListing:
         assert len(lines) <= 24
         for name, cls in ALGORITHMS.items():
             assert any(re.match(rf" {name} +{re.escape(idea(cls))}", line) for line in lines), name
-        for name in ("model", "tabular", "module:Class"):
+        for name in ("model", "codes", "tabular", "module:Class"):
             assert any(line.startswith(f" {name} ") and line.rstrip()[-1] == "." for line in lines)
 
     def test_an_idea_is_the_docstring_behind_the_name(self):
@@ -99,7 +99,7 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "--epochs 1 --updates 2 --batch 3 --hidden 4 5 --learning-rate 0.01 --seed 6 --rows 40"
     )
     more = "--eval-every 0 --eval-episodes 7 --save-every 8 --mode d4rl-exact --log tensorboard"
-    more += " --actions continuous"
+    more += " --actions continuous --label clone"
     pytest.importorskip("tensorboardX")
     words = ("train", "bc", trained / "log.hdf5", "--out", "run", *options.split(), *more.split())
     assert run_cli(*words, "--keep-policies", 9)[0] == 0
@@ -118,6 +118,7 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "keep_policies": 9,
         "save_every": 8,
         "log": ("tensorboard",),
+        "label": "clone",
     }
     assert vars(manifest.data.options) == {
         "task": None,
@@ -309,8 +310,8 @@ def test_a_model_alone_and_then_policies_in_it(run_cli, tmp_path):
     code, out, _ = run_cli("train", "model", "log.npz", "--out", "shared", *MODEL.split())
     assert (code, out) == (0, "Run: shared\n")
     shared = Run.open("shared")
-    assert (shared.finished, shared.stages()) == (True, ["model"])
-    assert {record.stage for record in shared.records()} == {"model"}
+    assert (shared.finished, shared.stages()) == (True, ["model", "termination"])
+    assert {record.stage for record in shared.records()} == {"model", "termination"}
     words = ("train", "mopo", "log.npz", "--out", "run", "--model", "shared", *DREAMS.split())
     assert run_cli(*words)[0] == 0
     run = Run.open("run")
@@ -321,6 +322,21 @@ def test_a_model_alone_and_then_policies_in_it(run_cli, tmp_path):
     assert (code, "holds no policy.safetensors" in err) == (2, True)
     code, _, err = run_cli("train", "bc", "log.npz", "--model", "shared", "--out", "x")
     assert (code, "has no option '--model'." in err) == (2, True)
+
+
+def test_codes_alone_and_then_two_estimates_that_count_by_them(run_cli, tmp_path):
+    np.savez(tmp_path / "log.npz", **vector_log())
+    assert (
+        run_cli("train", "model", "log.npz", "--out", "model", "--seed", 3, *MODEL.split())[0] == 0
+    )
+    codes = "--codes.bits 6 --codes.fit-epochs 1 --codes.fit-updates 9".split()
+    words = ("train", "codes", "log.npz", "--model", "model", "--out", "codes", *codes)
+    assert run_cli(*words)[0] == 0
+    assert (Run.open("codes").manifest.options.seed, Run.open("codes").finished) == (3, True)
+    for estimate in ("LC", "UC"):
+        more = ("--model", "codes", "--estimate", estimate, "--out", estimate, *codes)
+        assert run_cli("train", "count-morl", "log.npz", *DREAMS.split(), *more)[0] == 0
+        assert {record.stage for record in Run.open(estimate).records()} == {"policy"}
 
 
 class TestTabular:

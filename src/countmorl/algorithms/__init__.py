@@ -5,7 +5,7 @@ from countmorl.algorithms.bc import BC
 from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.cql import CQL
-from countmorl.algorithms.model_alone import ModelAlone
+from countmorl.algorithms.model_alone import CodesAlone, ModelAlone
 from countmorl.algorithms.mopo import MOPO
 from countmorl.algorithms.morel import MOReL
 from countmorl.algorithms.rambo import RAMBO
@@ -27,8 +27,8 @@ ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {
 }
 
 
-ALONE: dict[str, type[AbstractAlgorithm]] = {"model": ModelAlone}
-"""What is trained like an algorithm and gives no policy."""
+ALONE: dict[str, type[AbstractAlgorithm]] = {"model": ModelAlone, "codes": CodesAlone}
+"""What is trained like an algorithm and gives no policy: parts that other runs share."""
 
 
 def find_algorithm(name: str) -> type[AbstractAlgorithm]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.count_morl import CountMORL
+from countmorl.configs import with_values
 from countmorl.errors import ConfigError
 
 PresetName = Literal["default", "paper", "quick"]
@@ -83,11 +84,7 @@ def published(
         )
     config = algorithm()
     own = {name: v for name, v in AS_PUBLISHED.items() if hasattr(config, name.split(".")[0])}
-    for name, value in (own | dict(rows[task])).items():
-        outer, _, inner = name.partition(".")
-        new = replace(getattr(config, outer), **{inner: value}) if inner else value
-        config = replace(config, **{outer: new})
-    return config
+    return with_values(config, own | dict(rows[task]))
 
 
 def task_name(data: str, known: Iterable[str]) -> str | None:

@@ -15,15 +15,17 @@ from tyro.conf import Positional
 from countmorl import api
 from countmorl.algorithms import ALGORITHMS, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
-from countmorl.algorithms.model_alone import ModelAlone
+from countmorl.algorithms.model_alone import CodesAlone, ModelAlone
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.algorithms.presets import PresetName, preset, presets_of
 from countmorl.cli.help import HELP, print_listing, print_page
 from countmorl.cli.output import finish, print_json, print_pairs
 from countmorl.cli.parse import first_sentence, parse, run_command
+from countmorl.counting.base import CodesConfig
 from countmorl.data.sources import load, locate
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, did_you_mean
+from countmorl.runs.folder import Run
 from countmorl.runs.options import DataOptions, Done, RunOptions
 from countmorl.tabular.certificate import Assumptions
 from countmorl.tabular.train import Tabular, train_tabular
@@ -199,26 +201,61 @@ def model(
     *,
     model: EnsembleConfig = EnsembleConfig(),  # noqa: B008
     data_options: Annotated[DataOptions, Flat],
+    termination: str | None = None,
     seed: int = 0,
     save_every: int = 5,
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """The dynamics ensemble and nothing else, for other runs to share.
+    """The dynamics ensemble alone, for other runs to share.
 
-    They take it by --model RUN.
+    They take it, and the rule that ends its rollouts, by --model RUN.
 
     Args:
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        termination: When a rollout ends: hopper, walker2d, never, or your own module:function.
+            Default: the task's rule where it is known, else one learned from the data.
         seed: Seed of the hold-out rows, the bootstraps and the networks.
         save_every: Epochs between checkpoints: what a kill can lose at most.
         out: Folder of the run; by default runs/model-DATA-seedN.
         json: Print a JSON summary at the end; progress goes to standard error.
     """
     options = RunOptions(seed=seed, save_every=save_every, eval_every=0)
-    config = ModelAlone(model=model)
+    config = ModelAlone(model=model, termination=termination)
     return finish(
         lambda: api.train(config, data, out=out, data_options=data_options, options=options), json
+    )
+
+
+def codes(
+    data: Data,
+    *,
+    model: Path,
+    codes: CodesConfig = CodesConfig(),  # noqa: B008
+    data_options: Annotated[DataOptions, Flat],
+    save_every: int = 5,
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """The codes that Count-MORL counts by, for its runs to share.
+
+    They take them, with their model, by --model RUN.
+
+    Args:
+        data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
+        model: The run whose model's features are coded; its seed is taken too.
+        save_every: Epochs between checkpoints: what a kill can lose at most.
+        out: Folder of the run; by default runs/codes-DATA-seedN.
+        json: Print a JSON summary at the end; progress goes to standard error.
+    """
+    seed = Run.open(model).manifest.model_seed or 0
+    options = RunOptions(seed=seed, save_every=save_every, eval_every=0)
+    config = CodesAlone(codes=codes)
+    return finish(
+        lambda: api.train(
+            config, data, out=out, data_options=data_options, options=options, model=model
+        ),
+        json,
     )
 
 
@@ -272,5 +309,5 @@ def tabular(
     return 0
 
 
-OTHERS: dict[str, Callable[..., int]] = {"model": model, "tabular": tabular}
+OTHERS: dict[str, Callable[..., int]] = {"model": model, "codes": codes, "tabular": tabular}
 """What is trained by commands of their own."""

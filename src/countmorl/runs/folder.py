@@ -37,7 +37,7 @@ except ImportError:  # Windows has no advisory locks of this kind; runs are not 
 CONFIG, METRICS, TIMING = "config.json", "metrics.jsonl", "timing.jsonl"
 LAST_STAGES = ("policy", "plan")
 """The stages whose result is what a training was made for."""
-OTHER_LAST = {"model": "model", "recipe": "data"}
+OTHER_LAST = {"model": "model", "codes": "codes", "recipe": "data"}
 """The same of runs that train no policy."""
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from countmorl.configs import from_json, to_json
+from countmorl.configs import flatten, from_json, to_json
 from countmorl.errors import ConfigError, RunError
 from countmorl.files import parse_json, write_text
 from countmorl.runs.options import DataOptions, RunOptions
@@ -84,7 +83,7 @@ class Manifest:
     @property
     def flat_config(self) -> dict[str, Any]:
         """Every setting of the algorithm by its dotted name."""
-        return _flat(self.config)
+        return flatten(self.config)
 
 
 def _add_later_options(values: dict[str, Any]) -> None:
@@ -99,14 +98,6 @@ def _add_later_options(values: dict[str, Any]) -> None:
         if isinstance(options, dict):
             for name in names:
                 options.setdefault(name, None)
-
-
-def _flat(settings: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        nested = isinstance(value, dict)
-        found |= _flat(value, f"{before}{name}.") if nested else {f"{before}{name}": value}
-    return found
 
 
 def installed_versions() -> dict[str, str]:

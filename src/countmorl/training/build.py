@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractAgent
+from countmorl.algorithms.model_alone import AbstractAlone, CodesAlone
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.counting import find_counter
 from countmorl.counting.base import AbstractCounter, CodesConfig, Counting
@@ -12,7 +14,7 @@ from countmorl.counting.calibration import calibrate
 from countmorl.counting.query import CountUse, save_counter
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.dynamics.fit import EnsembleFit
+from countmorl.dynamics.fit import EnsembleFit, ModelRows
 from countmorl.dynamics.known_reward import KnownReward
 from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import AbstractTermination, KnownTermination, known_rule
@@ -75,23 +77,11 @@ class Build(AbstractBuild):
 
     def termination(self) -> AbstractTermination:
         """The rule given, or the task's, or one learned from the flags of the data."""
-        task = self.dataset.task
-        name = self.algorithm.termination or (task.termination if task else None)
-        if name is None and self.dataset.terminated.any():
-            return self.stages.do(TerminationFit(self.dataset, self.seed))
-        return KnownTermination(known_rule(name or "never"))
+        return termination(self.algorithm.termination, self.dataset, self.stages, self.seed)
 
     def counter(self, name: str, config: CodesConfig) -> AbstractCounter:
         """Count the model's training rows; hold-out rows are never counted."""
-        job = Counting(
-            ensemble=self.ensemble,
-            rows=self.rows,
-            config=config,
-            seed=self.seed,
-            do=self.stages.do,
-            say=self.stages.say,
-        )
-        return find_counter(name).fit(job)
+        return counter(name, config, self.ensemble, self.rows, self.stages, self.seed)
 
     def keep_counter(self, name: str, penalty: CountPenalty) -> None:
         """Store the counter in the run, and how well its counts predict the model's error."""
@@ -125,3 +115,33 @@ class Build(AbstractBuild):
         )
         calibration.write(run.path)
         self.stages.say(calibration.verdict)
+
+
+def termination(
+    rule: str | None, dataset: Dataset, stages: Stages, seed: int
+) -> AbstractTermination:
+    """The rule given, or the task's, or one learned from the flags of the data."""
+    name = rule or (dataset.task.termination if dataset.task else None)
+    if name is None and dataset.terminated.any():
+        return stages.do(TerminationFit(dataset, seed))
+    return KnownTermination(known_rule(name or "never"))
+
+
+def counter(
+    name: str, config: CodesConfig, ensemble: Ensemble, rows: ModelRows, stages: Stages, seed: int
+) -> AbstractCounter:
+    """Count the model's training rows; hold-out rows are never counted."""
+    job = Counting(
+        ensemble=ensemble, rows=rows, config=config, seed=seed, do=stages.do, say=stages.say
+    )
+    return find_counter(name).fit(job)
+
+
+def build_alone(algorithm: AbstractAlone, dataset: Dataset, stages: Stages, seed: int) -> None:
+    """Fit what other runs share. What tells that all is there comes last."""
+    termination(algorithm.termination, dataset, stages, seed)
+    fit = EnsembleFit.of(dataset, algorithm.model, seed=seed)
+    ensemble = stages.do(fit)
+    if isinstance(algorithm, CodesAlone):
+        counter("codes", algorithm.codes, ensemble, fit.rows, stages, seed)
+        stages.run.save_result("codes", {"done": np.ones((), bool)})

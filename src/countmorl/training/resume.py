@@ -9,7 +9,6 @@ from typing import Any
 
 from countmorl.algorithms import ALONE, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
-from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load
@@ -50,9 +49,7 @@ def resume(
     if manifest.algorithm == TABULAR:
         return resume_tabular(opened, dataset)
     algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
-    rules = (None, None)
-    if isinstance(algorithm, AbstractModelBased):
-        rules = (algorithm.termination, algorithm.reward_function)
+    rules = [getattr(algorithm, name, None) for name in ("termination", "reward_function")]
     _said_again(opened, rules[0], termination, "ends its rollouts by the code", "--termination")
     _said_again(opened, rules[1], reward_function, "is paid by the code", "--reward-function")
     check_rules(algorithm, dataset)

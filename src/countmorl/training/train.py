@@ -14,12 +14,12 @@ from typing import Any
 from countmorl.agents.base import AbstractActorCritic
 from countmorl.algorithms import ALGORITHMS, algorithm_name, find_algorithm
 from countmorl.algorithms.base import AbstractAlgorithm
-from countmorl.algorithms.model_alone import ModelAlone
+from countmorl.algorithms.model_alone import AbstractAlone
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load, locate
-from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.known_reward import check_reward
 from countmorl.dynamics.termination import check_rule
 from countmorl.errors import ConfigError, CountMorlError, RunError
@@ -28,7 +28,7 @@ from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import DataOptions, RunOptions
-from countmorl.training.build import Build
+from countmorl.training.build import Build, build_alone
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
 from countmorl.training.stages import Stages
 
@@ -78,8 +78,6 @@ def train(
     )
     run = Run.create(where, manifest)
     try:
-        if donor:
-            _adopt(donor, run)
         return carry_out(run, algorithm, dataset, evaluator_for, quiet=quiet)
     except CountMorlError:
         run.discard_unbegun()  # Or the corrected command would find its folder taken.
@@ -106,7 +104,7 @@ def _donor(path: str | Path, algorithm: AbstractAlgorithm, dataset: Dataset) -> 
     """Open the run whose model is to be used again, and check that it fits."""
     donor = Run.open(path)
     manifest = donor.manifest
-    if not isinstance(algorithm, AbstractModelBased):
+    if not isinstance(algorithm, (AbstractModelBased, AbstractAlone)):
         own = algorithm_name(algorithm)
         raise ConfigError(f"{own} learns no model, so --model makes no sense.")
     if manifest.part("model") is None:
@@ -120,7 +118,7 @@ def _donor(path: str | Path, algorithm: AbstractAlgorithm, dataset: Dataset) -> 
 
 def _with_model_of(donor: Run, algorithm: AbstractAlgorithm) -> AbstractAlgorithm:
     """Take over the settings that the donor's model was fitted with."""
-    assert isinstance(algorithm, AbstractModelBased)
+    assert isinstance(algorithm, (AbstractModelBased, AbstractAlone))
     theirs = from_json(EnsembleConfig, donor.manifest.part("model"))
     ours = algorithm.model
     if ours not in (EnsembleConfig(), theirs):
@@ -138,12 +136,11 @@ def _adopt(donor: Run, run: Run) -> None:
     Codes of any length are good, but only if they were fitted in the same way.
     """
     codes = [dict(each.manifest.part("codes") or {}, bits=None) for each in (donor, run)]
-    for stage in donor.stages():
-        if stage in ("model", "termination") or (
-            stage.startswith("codes-") and codes[0] == codes[1]
-        ):
-            saved = donor.load_result(stage)
-            assert saved is not None
+    alike = codes[0] == codes[1]
+    coded = [stage for stage in donor.stages() if stage.startswith("codes-") and alike]
+    # The model last: where it is, all of it was copied, whenever that was cut short.
+    for stage in (*coded, "termination", "model"):
+        if saved := donor.load_result(stage):
             run.save_result(stage, saved[0])
 
 
@@ -158,6 +155,8 @@ def carry_out(
     """Do whatever is not done yet of a run."""
     with run.lock():
         manifest = run.manifest
+        if manifest.model_run and run.load_result("model") is None:
+            _adopt(_donor(manifest.model_run, algorithm, dataset), run)
         options = manifest.options
         loggers = make_loggers(options.log, run.path, to_json(manifest))
         sizes = (options.seed, options.save_every, options.keep_policies)
@@ -180,8 +179,8 @@ def carry_out(
 def _fits(job: PolicyJob, stages: Stages, model_seed: int) -> None:
     """Carry out the fits of an algorithm, one after the other."""
     algorithm = job.algorithm
-    if isinstance(algorithm, ModelAlone):
-        stages.do(EnsembleFit.of(job.dataset, algorithm.model, seed=model_seed))
+    if isinstance(algorithm, AbstractAlone):
+        build_alone(algorithm, job.dataset, stages, model_seed)
         return
     clone = None
     if epochs := getattr(algorithm, "clone_epochs", 0):
@@ -226,12 +225,10 @@ def _info(manifest: Manifest, dataset: Dataset) -> dict[str, Any]:
 
 def check_rules(algorithm: AbstractAlgorithm, dataset: Dataset) -> None:
     """Try what the user has named before hours are spent."""
-    if not isinstance(algorithm, AbstractModelBased):
-        return
-    if algorithm.termination:
-        check_rule(algorithm.termination, dataset.obs_dim)
-    if algorithm.reward_function:
-        check_reward(algorithm.reward_function, dataset)
+    if rule := getattr(algorithm, "termination", None):
+        check_rule(rule, dataset.obs_dim)
+    if paid := getattr(algorithm, "reward_function", None):
+        check_reward(paid, dataset)
 
 
 def _slug(name: str) -> str:
