@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ except ImportError:  # Windows has no advisory locks of this kind; runs are not 
     fcntl = None
 
 CONFIG, METRICS, TIMING = "config.json", "metrics.jsonl", "timing.jsonl"
+LOCK = ".lock"
 LAST_STAGES = ("policy", "plan")
 """The stages whose result is what a training was made for."""
 OTHER_LAST = {"model": "model", "codes": "codes", "recipe": "data"}
@@ -224,17 +225,39 @@ class Run:
             with open(self.metrics_path, "rb+") as file:
                 file.truncate(metrics_size)
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Keep other processes from training in this folder at the same time."""
-        if fcntl is None:
-            yield
-            return
-        with open(self.path / ".lock", "w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise RunError(
-                    f"Another process is training in {self.path}. Wait for it, or stop it first."
-                ) from error
-            yield
+        return hold_lock(self.path)
+
+
+class BusyError(RunError):
+    """Another process works in this folder."""
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Keep other processes from working in a folder at the same time."""
+    if fcntl is None:
+        yield
+        return
+    with open(folder / LOCK, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BusyError(
+                f"Another process is training in {folder}. Wait for it, or stop it first."
+            ) from error
+        yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether another process works in a folder at this moment."""
+    path = folder / LOCK
+    if fcntl is None or not path.exists():
+        return False
+    with open(path, "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False

@@ -53,7 +53,7 @@ def train(
     name = algorithm_name(algorithm)
     data_options, options = data_options or DataOptions(), options or RunOptions()
     dataset = load(data, options=data_options)
-    _check_actions(name, algorithm, dataset)
+    check_actions(name, algorithm, dataset.name, dataset.discrete, dataset.action_dim)
     check_loggers(options.log)
     check_rules(algorithm, dataset)
     donor = None
@@ -84,12 +84,15 @@ def train(
         raise
 
 
-def _check_actions(name: str, algorithm: AbstractAlgorithm, dataset: Dataset) -> None:
-    if dataset.discrete and not algorithm.takes_discrete:
+def check_actions(
+    name: str, algorithm: AbstractAlgorithm, data: str, discrete: bool, actions: int
+) -> None:
+    """Raise where a method cannot learn to choose among a dataset's actions."""
+    if discrete and not algorithm.takes_discrete:
         able = ", ".join(name for name, cls in ALGORITHMS.items() if cls.takes_discrete)
         raise ConfigError(
-            f"'{dataset.name}' has {dataset.action_dim} discrete actions, and {name} needs actions "
-            f"that are vectors. These take discrete ones: {able}."
+            f"'{data}' has {actions} discrete actions, and {name} needs actions that are vectors. "
+            f"These take discrete ones: {able}."
         )
 
 

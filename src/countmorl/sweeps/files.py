@@ -1,0 +1,158 @@
+"""Plans in TOML files: methods, data, seeds, settings by dotted names, grids."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, fields
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from countmorl.algorithms import find_algorithm
+from countmorl.algorithms.presets import PresetName
+from countmorl.configs import check_types, dotted_names, flatten
+from countmorl.data.sources import is_named
+from countmorl.errors import ConfigError, did_you_mean
+from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.sweeps.methods import Method
+from countmorl.sweeps.plan import Sweep
+from countmorl.sweeps.sources import find_sources
+
+LARGEST = 1 << 20
+"""Bytes of a plan's file at the most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodTable:
+    """One [[methods]] of a file."""
+
+    method: str
+    label: str | None = None
+    preset: PresetName | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_types(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanTable:
+    """What a file may say."""
+
+    data: tuple[str, ...]
+    methods: tuple[MethodTable, ...]
+    name: str | None = None
+    tasks: tuple[str, ...] = ()
+    seeds: int | tuple[int, ...] = 1
+    preset: PresetName = "default"
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Settings of every method that has them."""
+    options: RunOptions = field(default_factory=RunOptions)
+    data_options: DataOptions = field(default_factory=DataOptions)
+
+
+def read_plan(path: Path) -> Sweep:
+    """Read a plan; names of files in it are relative to its own folder."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ConfigError(f"{path} is larger than a plan can be ({LARGEST >> 20} MB).")
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"There is no plan {path}.") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path} is not a readable plan: {error}.") from error
+    try:
+        return _plan(_table(said), path)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def _plan(table: PlanTable, path: Path) -> Sweep:
+    methods = [
+        Method(
+            algorithm=each.method,
+            label=each.label,
+            preset=each.preset or table.preset,
+            settings=_shared(table, each) | flatten(each.settings),
+            grid={name: _listed(name, values) for name, values in flatten(each.grid).items()},
+        )
+        for each in table.methods
+    ]
+    return Sweep.of(
+        methods,
+        find_sources(_sources(table.data, path.parent), table.tasks),
+        seeds=table.seeds,
+        name=table.name or path.stem,
+        options=table.options,
+        data_options=table.data_options,
+    )
+
+
+def _shared(table: PlanTable, method: MethodTable) -> dict[str, Any]:
+    """Settings of the whole plan that this method has; one that no method has is a mistake."""
+    said = flatten(table.settings)
+    has = {each.method: set(dotted_names(find_algorithm(each.method)())) for each in table.methods}
+    for name in said:
+        if not any(name in names for names in has.values()):
+            known = sorted(set().union(*has.values()))
+            raise ConfigError(f"No method has a setting '{name}'.{did_you_mean(name, known)}")
+    return {name: value for name, value in said.items() if name in has[method.method]}
+
+
+def _listed(name: str, values: Any) -> tuple[Any, ...]:
+    if not isinstance(values, list):
+        raise ConfigError(f"`grid.{name}` must be a list of values, got {str(values)[:40]}.")
+    return tuple(tuple(v) if isinstance(v, list) else v for v in values)
+
+
+def _sources(data: tuple[str, ...], folder: Path) -> list[str]:
+    """Names as they are, files as seen from the plan's folder, patterns as what they match."""
+    found: list[str] = []
+    for each in data:
+        if is_named(each):
+            found.append(each)
+            continue
+        where = str(folder / Path(each).expanduser())
+        matched = sorted(glob(where)) if any(c in each for c in "*?[") else [where]
+        if not matched:
+            raise ConfigError(f"No file matches '{each}'.")
+        found += matched
+    return found
+
+
+def _table(said: dict[str, Any]) -> PlanTable:
+    """Check every key and type by hand of the dataclasses; omitted ones keep their defaults."""
+    values = _known(PlanTable, said, "A plan")
+    if "data" not in values or "methods" not in values:
+        raise ConfigError("A plan wants `data`, a list of names or files, and [[methods]].")
+    for name in ("data", "tasks"):
+        if isinstance(values.get(name), str):
+            values[name] = [values[name]]
+    if not isinstance(values["methods"], list):
+        raise ConfigError("`methods` must be a list of tables: write [[methods]].")
+    values["methods"] = tuple(_method(each) for each in values["methods"])
+    for name, kind in (("options", RunOptions), ("data_options", DataOptions)):
+        if name in values:
+            values[name] = kind(**_known(kind, values[name], f"[{name}]"))
+    table = PlanTable(**values)
+    check_types(table)
+    return table
+
+
+def _method(said: Any) -> MethodTable:
+    values = _known(MethodTable, said, "[[methods]]")
+    if "method" not in values:
+        raise ConfigError('Every [[methods]] wants a `method`, such as method = "count-morl".')
+    return MethodTable(**values)
+
+
+def _known(kind: type, said: Any, what: str) -> dict[str, Any]:
+    if not isinstance(said, dict):
+        raise ConfigError(f"{what} must be a table, got {str(said)[:40]}.")
+    names = [each.name for each in fields(kind)]
+    for key in said:
+        if key not in names:
+            hint = did_you_mean(key, names)
+            raise ConfigError(f"{what} has no key '{key}'.{hint} It has: {', '.join(names)}.")
+    return dict(said)
