@@ -53,6 +53,8 @@ LEVELS = {
     "api": 10.1,
     "collecting": 10.1,
     "studies": 10.2,
+    "machine": 0,
+    "sweeps": 11,
     "reports": 11,
     "demo": 12,
     "doctor": 12,

@@ -29,6 +29,7 @@ class Entry:
 
 ENTRIES: dict[str, Entry] = {
     "train": Entry("METHOD DATA", "Train a policy from a log by one of nine methods.", True),
+    "sweep": Entry("PLAN", "Many runs at once: the paper's tables, or a plan of your own.", True),
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
@@ -85,7 +86,7 @@ def _run(arguments: list[str]) -> int:
     if word not in ENTRIES:
         raise ConfigError(_unknown(word))
     module = importlib.import_module(f"countmorl.cli.{word}")
-    if word == "train":
+    if word in ("train", "sweep"):
         return module.run(rest)
     if ENTRIES[word].is_group:
         return run_group(f"countmorl {word}", ENTRIES[word].about, module.COMMANDS, rest)

@@ -29,6 +29,8 @@ class Sweep:
 
     name: str
     rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    """What a person should know of it, in sentences."""
 
     @classmethod
     def of(
@@ -57,21 +59,24 @@ class Sweep:
             for method in listed
             for label, settings in method.variants()
         ]
-        return cls.of_rows(name, rows)
+        alone = ", ".join(method.name for method in listed if not method.has_preset)
+        note = f"No settings are published for {alone}: their defaults are taken."
+        return cls.of_rows(name, rows, (note,) if alone else ())
 
     @classmethod
-    def of_rows(cls, name: str, rows: Iterable[Row]) -> Sweep:
+    def of_rows(cls, name: str, rows: Iterable[Row], notes: tuple[str, ...] = ()) -> Sweep:
         """Add what rows share; no two may be called alike."""
         whole = with_shared(rows)
         if not whole:
             raise ConfigError("The plan has no runs: it wants a method, data and a seed.")
-        return cls(name=name, rows=tuple(whole))
+        return cls(name=name, rows=tuple(whole), notes=notes)
 
     def __add__(self, other: Sweep) -> Sweep:
         """Both plans as one; what they share is there once."""
         known = {row.name: row for row in self.rows}
         more = [row for row in other.rows if known.get(row.name) != row]
-        return Sweep.of_rows(self.name, [*self.rows, *more])
+        notes = tuple(dict.fromkeys(self.notes + other.notes))
+        return Sweep.of_rows(self.name, [*self.rows, *more], notes)
 
     @property
     def trained(self) -> tuple[Row, ...]:
