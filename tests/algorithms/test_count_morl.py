@@ -186,7 +186,7 @@ def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_s
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
     run = train(other, log, out=tmp_path / "run", **options)
     assert run.manifest.part("model") == whole.manifest.part("model")
-    assert run.manifest.model_run == str(whole.path)
+    assert (run.path / run.manifest.model_run).resolve() == whole.path.resolve()
     assert {m["stage"] for m in run.lines("metrics.jsonl")} == {"codes-6", "policy"}
 
 

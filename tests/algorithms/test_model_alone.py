@@ -34,7 +34,7 @@ def test_it_is_the_model_that_a_method_would_have_fitted_and_methods_take_it(alo
         for name, array in alone.load_result("model")[0].items():
             np.testing.assert_array_equal(run.load_result("model")[0][name], array)
     assert {record.stage for record in shared.records()} == {"policy"}
-    assert shared.manifest.model_run == str(alone.path)
+    assert (shared.path / shared.manifest.model_run).resolve() == alone.path.resolve()
 
 
 @pytest.mark.usefixtures("unchecked")

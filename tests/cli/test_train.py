@@ -315,7 +315,7 @@ def test_a_model_alone_and_then_policies_in_it(run_cli, tmp_path):
     words = ("train", "mopo", "log.npz", "--out", "run", "--model", "shared", *DREAMS.split())
     assert run_cli(*words)[0] == 0
     run = Run.open("run")
-    assert (run.manifest.model_run, run.manifest.config["model"]["width"]) == ("shared", 8)
+    assert (run.manifest.model_run, run.manifest.config["model"]["width"]) == ("../shared", 8)
     assert {record.stage for record in run.records()} == {"policy"}
     assert shared.result_path("model").exists()
     code, _, err = run_cli("evaluate", "shared")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from countmorl.sweeps.files import read_plan
 from countmorl.sweeps.local import GIGABYTE
 from countmorl.sweeps.named import NAMED, named_plan
 from countmorl.sweeps.needs import memory_need
-from countmorl.sweeps.on_ray import RayOptions
+from countmorl.sweeps.on_ray import RayOptions, Storage
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.run import EngineName, sweep
 
@@ -46,8 +46,15 @@ class How:
     nothing."""
     engine: EngineName = "local"
     """Who carries it out: processes on this machine, or an existing Ray cluster."""
-    ray: RayOptions = field(default_factory=RayOptions)
-    """The cluster, where the engine is ray."""
+    address: str = "auto"
+    """Ray: auto for the cluster that this machine belongs to, or host:port."""
+    cpus: int = 1
+    """Ray: cores of each run."""
+    gpus: float = 0.0
+    """Ray: GPUs of each run, or the share of one."""
+    storage: Storage = "auto"
+    """Ray: shared, every node sees the sweep's folder; or returned, files are brought back when a
+    run ends. auto asks the nodes."""
     json: bool = False
     """Print the outcome as JSON; progress goes to standard error."""
 
@@ -122,8 +129,10 @@ def carry_out(plan: Sweep, how: How) -> int:
     out = how.out or Path("sweeps") / plan.name
     for note in plan.notes:
         print(note, file=sys.stderr)
-    parts = {"workers": how.workers, "memory": how.memory, "engine": how.engine, "ray": how.ray}
-    result = sweep(plan, out, **parts)
+    ray = RayOptions(address=how.address, cpus=how.cpus, gpus=how.gpus, storage=how.storage)
+    result = sweep(
+        plan, out, workers=how.workers, memory=how.memory, engine=how.engine, ray=ray
+    )
     if how.json:
         told = {"finished": sorted(result.finished), "failed": result.failed, "left": result.left}
         print_json({"folder": str(out), **told})

@@ -48,7 +48,7 @@ class Manifest:
     model_seed: int | None = None
     """Seed that the model was fitted with; another run's, where the model is that run's."""
     model_run: str | None = None
-    """The run whose model is used again."""
+    """The run whose model is used again, as seen from this one's folder."""
     epochs_before: tuple[int, ...] = ()
     """Epochs after which the run had ended before it was trained on."""
     versions: dict[str, str] = field(default_factory=lambda: installed_versions())

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import threading
+import time
 import traceback
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ State = Literal["done", "stopped", "failed"]
 THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """What XLA and the libraries beneath NumPy size their pools by."""
 ORPHANED = 7
+PATIENCE, TICK = 30.0, 0.2
 
 
 def environment(threads: int = 1) -> dict[str, str]:
@@ -88,6 +90,7 @@ def carry_out(job: dict[str, Any]) -> None:
             model=folder / row.model if row.model else None,
         )
         return
+    wait_for_others(path)
     run = Run.open(path)
     check_same(row, run.manifest)
     if run.finished:
@@ -100,6 +103,15 @@ def carry_out(job: dict[str, Any]) -> None:
         reward_function=_own(getattr(row.config, "reward_function", None)),
         task=_own(row.data_options.task),
     )
+
+
+def wait_for_others(path: Path) -> None:
+    """Give a process whose sweep has died the time to notice it."""
+    from countmorl.runs.folder import is_locked
+
+    until = time.monotonic() + PATIENCE
+    while is_locked(path) and time.monotonic() < until:
+        time.sleep(TICK)
 
 
 def _own(name: str | None) -> str | None:

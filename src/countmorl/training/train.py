@@ -5,6 +5,7 @@ Training is handed what judges its policies; `countmorl.api` hands it the simula
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from importlib.metadata import version
@@ -67,7 +68,7 @@ def train(
         own=_own_settings(algorithm),
         options=options,
         model_seed=donor.manifest.model_seed if donor else options.seed,
-        model_run=str(donor.path) if donor else None,
+        model_run=_seen_from(where, donor.path) if donor else None,
         data=DataOrigin(
             source=locate(str(data)) if isinstance(data, (str, Path)) else None,
             name=dataset.name,
@@ -159,7 +160,7 @@ def carry_out(
     with run.lock():
         manifest = run.manifest
         if manifest.model_run and run.load_result("model") is None:
-            _adopt(_donor(manifest.model_run, algorithm, dataset), run)
+            _adopt(_donor(run.path / manifest.model_run, algorithm, dataset), run)
         options = manifest.options
         loggers = make_loggers(options.log, run.path, to_json(manifest))
         sizes = (options.seed, options.save_every, options.keep_policies)
@@ -232,6 +233,14 @@ def check_rules(algorithm: AbstractAlgorithm, dataset: Dataset) -> None:
         check_rule(rule, dataset.obs_dim)
     if paid := getattr(algorithm, "reward_function", None):
         check_reward(paid, dataset)
+
+
+def _seen_from(run: Path, other: Path) -> str:
+    """Where another run lies as seen from this one, so that both can be moved together."""
+    try:
+        return Path(os.path.relpath(other, run)).as_posix()
+    except ValueError:  # On another drive.
+        return str(other.absolute())
 
 
 def _slug(name: str) -> str:
