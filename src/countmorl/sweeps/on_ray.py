@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import uuid
@@ -35,6 +36,8 @@ Files = dict[str, bytes]
 Storage = Literal["auto", "shared", "returned"]
 AHEAD = 2.0
 """Tasks that are handed to the cluster, in those that it can carry out at once."""
+ANSWER = 5.0
+"""Seconds in which a cluster must answer at all."""
 PROBE = 60.0
 """Seconds in which every node must say whether it sees the folder."""
 
@@ -78,13 +81,14 @@ class RayEngine(AbstractEngine):
 
     def _connect(self) -> None:
         try:
+            _knock(self.options.address)
             self.ray.init(
                 address=self.options.address,
                 log_to_driver=False,
                 configure_logging=False,
                 ignore_reinit_error=True,
             )
-        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        except (RuntimeError, ValueError, OverflowError, OSError) as error:
             raise ConfigError(
                 f"No Ray cluster answers at '{self.options.address}': {_first_line(error)} Start "
                 "one with `ray start --head`, or name another with --address host:port."
@@ -190,6 +194,16 @@ class RayEngine(AbstractEngine):
         for ref in self._tasks.values():
             self.ray.cancel(ref, force=True)
         self._tasks.clear()
+
+
+def _knock(address: str) -> None:
+    """Ask whether anybody answers there; Ray itself would ask for minutes."""
+    if address in ("auto", "local"):
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise ConfigError(f"`address` must be auto or host:port, got '{address}'.")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
 
 
 def work(job: dict[str, Any], data: bytes | None, files: dict[str, Files]) -> tuple:
