@@ -38,15 +38,20 @@ class Panel:
 
 def panels(study: Study) -> list[Panel]:
     """One panel per dataset and measure, in the order of the tables."""
+    made = [
+        Panel(data=data.label, measure=measure, curves=_curves(study, data.label, measure))
+        for data in study.data
+        for measure in MEASURES
+    ]
+    return [panel for panel in made if panel.curves]
+
+
+def _curves(study: Study, data: str, measure: Measure) -> tuple[Curve, ...]:
     found = []
-    for data in study.data:
-        runs = {m: study.cells.get((m, data.label), ()) for m in study.methods}
-        measures = {run.measure for some in runs.values() for run in some if run.measure}
-        for measure in (each for each in MEASURES if each in measures):
-            judged = {m: [r for r in some if r.measure == measure] for m, some in runs.items()}
-            curves = tuple(_curve(method, some) for method, some in judged.items() if some)
-            found.append(Panel(data=data.label, measure=measure, curves=curves))
-    return found
+    for method in study.methods:
+        runs = [run for run in study.cells.get((method, data), ()) if run.measure == measure]
+        found += [_curve(method, runs)] if runs else []
+    return tuple(found)
 
 
 def _curve(method: str, runs: Sequence[RunFacts]) -> Curve:

@@ -20,7 +20,7 @@ LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         "±": r"$\pm$",
-        "†": r"$^\dagger$",
+        "†": r"\textsuperscript{\textdagger}",
         **{each: f"\\{each}" for each in "&%$#_{}"},
     }
 )
