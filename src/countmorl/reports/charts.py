@@ -97,7 +97,7 @@ def improvements(aggregates: Aggregates, methods: Sequence[str]) -> Figure:
         "ygap": 2,
         "showscale": False,
     }
-    across = _ticks(methods) | {"side": "top", "tickangle": -35 if len(methods) > 3 else 0}
+    across = _ticks(methods) | {"side": "top", "tickangle": -90 if len(methods) > 3 else 0}
     down = _ticks(methods) | {"autorange": "reversed"}
     return _figure([trace], 150 + 38 * len(methods), xaxis=across, yaxis=down, hovermode="closest")
 

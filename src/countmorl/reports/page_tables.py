@@ -58,19 +58,22 @@ def amount(value: float | None, form: str = ".1f", unit: str = "") -> Shown:
 
 
 def score_grid(table: ScoreTable) -> Grid:
-    """Datasets down, methods across, as in the paper."""
-    rows = [
-        [words(data), *(_score(table.cells.get((m, data)), table.measure) for m in table.methods)]
-        for data in table.data
-    ]
+    """Datasets down, methods across, as in the paper; seeds are told where they are not all one."""
+    alike = table.seeds is not None
+
+    def shown(method: str, data: str) -> Shown:
+        return _score(table.cells.get((method, data)), table.measure, seeds=not alike)
+
+    rows = [[words(data), *(shown(m, data) for m in table.methods)] for data in table.data]
     return grid(f"{table.measure}, {table.title}", ["data", *table.methods], rows)
 
 
-def _score(cell: Cell | None, measure: Measure) -> Shown:
+def _score(cell: Cell | None, measure: Measure, *, seeds: bool = True) -> Shown:
     if cell is None:
         return amount(None)
     count = len(cell.values)
-    small = f"{count} seed{'s' if count > 1 else ''}{' †' if cell.unfinished else ''}"
+    told = f"{count} seed{'s' if count > 1 else ''}" if seeds else ""
+    small = f"{told} †".strip() if cell.unfinished else told
     text = plain(cell, measure)
     return Shown(text=text, sort=cell.mean, small=small, bold=cell.bold, numeric=True)
 

@@ -54,6 +54,12 @@ class ScoreTable:
     cells: Mapping[tuple[str, str], Cell]
     """By method and data; pairs that were not run are missing."""
 
+    @property
+    def seeds(self) -> int | None:
+        """How many seeds every cell has; None where they have different numbers of them."""
+        counts = {len(cell.values) for cell in self.cells.values()}
+        return counts.pop() if len(counts) == 1 else None
+
 
 def score_tables(study: Study, last: int) -> list[ScoreTable]:
     """Every table that some run has a number for: measures apart, protocols beside each other."""

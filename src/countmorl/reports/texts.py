@@ -70,15 +70,31 @@ def to_markdown(tables: Sequence[ScoreTable]) -> str:
     return "\n".join(_markdown(table) for table in tables)
 
 
-def caption(table: ScoreTable) -> str:
-    """What the numbers are, in a sentence or two."""
-    seeds = {len(cell.values) for cell in table.cells.values()}
-    each = f"{seeds.pop()} seeds" if len(seeds) == 1 else "seeds (their number in brackets)"
-    told = f"{LABELS[table.measure].capitalize()}, {table.title}: mean and standard deviation over "
-    told += each if each != "1 seeds" else "1 seed, which has no deviation"
-    told += ". Bold: within 2 % of the best."
+def score_lines(table: ScoreTable) -> list[list[str]]:
+    """The head and the lines of a table, for a terminal; what is bold elsewhere has a star."""
+
+    def show(cell: Cell | None) -> str:
+        return (
+            plain(cell, table.measure) + _extra(table, cell) + ("*" if cell and cell.bold else "")
+        )
+
+    return _rows(table, str, show)
+
+
+def caption(table: ScoreTable, best: str = "Bold") -> str:
+    """What the numbers are, in a sentence or two; `best` is how the best are marked."""
+    told = f"{LABELS[table.measure].capitalize()}, {table.title}: "
+    told += f"mean and standard deviation over {seeds_said(table)}"
+    told += f". {best}: within 2 % of the best."
     waits = any(cell.unfinished for cell in table.cells.values())
     return f"{told} †: with unfinished runs." if waits else told
+
+
+def seeds_said(table: ScoreTable) -> str:
+    """Over how many seeds the numbers of a table are."""
+    if table.seeds is None:
+        return "seeds (their number in brackets)"
+    return "1 seed, which has no deviation" if table.seeds == 1 else f"{table.seeds} seeds"
 
 
 def _harmless(name: str) -> str:
@@ -134,8 +150,8 @@ def _extra(table: ScoreTable, cell: Cell | None) -> str:
     """What stands behind a number: its seeds where they are not the same for all, and a mark."""
     if cell is None:
         return ""
-    same = len({len(each.values) for each in table.cells.values()}) == 1
-    return ("" if same else f" ({len(cell.values)})") + ("†" if cell.unfinished else "")
+    count = f" ({len(cell.values)})" if table.seeds is None else ""
+    return count + ("†" if cell.unfinished else "")
 
 
 def _in_latex(text: str) -> str:
