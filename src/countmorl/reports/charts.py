@@ -107,9 +107,9 @@ def literal(text: str) -> str:
     return escape(text, quote=False)
 
 
-def short(text: str) -> str:
-    """A name that an axis has room for."""
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+def short(text: str, most: int = LONGEST) -> str:
+    """A name that an axis, or whatever has `most` letters' width, has room for."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _curve(curve: Curve, color: str, dash: str) -> list[Figure]:

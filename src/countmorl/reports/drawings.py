@@ -13,7 +13,7 @@ from countmorl.errors import RunError
 from countmorl.extras import require
 from countmorl.files import atomic
 from countmorl.reports.aggregates import Aggregates
-from countmorl.reports.charts import short, style
+from countmorl.reports.charts import SIDES, short, style
 from countmorl.reports.curves import Panel, panels
 from countmorl.reports.figures import LABELS, verbatim
 from countmorl.reports.report import Report
@@ -22,6 +22,8 @@ COLUMN = 3.3
 """Width of a paper's column in inches."""
 ACROSS = 3
 """Panels beside each other, over the whole page."""
+TITLE = 34
+"""Letters that there is room for above a panel."""
 LINES = {"solid": "-", "dash": "--", "dot": ":"}
 STYLE = {
     "font.size": 8,
@@ -79,7 +81,7 @@ def _save(plots: Any, figure: Any, stem: Path) -> list[Path]:
 
 def _curves(plots: Any, shown: Sequence[Panel], styles: Styles) -> Any:
     """Small multiples: a panel per dataset, one legend below all."""
-    across = min(ACROSS, len(shown))
+    across = 2 if len(shown) == 4 else min(ACROSS, len(shown))
     down = -(-len(shown) // across)
     size = (max(COLUMN, 2.25 * across), 1.75 * down + 0.5)
     figure, axes = plots.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
@@ -93,7 +95,7 @@ def _curves(plots: Any, shown: Sequence[Panel], styles: Styles) -> Any:
                 spread = np.array(curve.spread)
                 edges = (mean - spread, mean + spread)
                 place.fill_between(curve.epochs, *edges, color=color, alpha=0.15, lw=0)
-        place.set(title=_name(panel.data), xlabel="epoch", ylabel=LABELS[panel.measure])
+        place.set(title=verbatim(short(panel.data, TITLE)), xlabel="epoch", ylabel=LABELS[panel.measure])
     for place in axes.flat[len(shown) :]:
         place.set_visible(False)
     _legend(figure, {method: lines[method] for method in styles if method in lines})
@@ -136,7 +138,8 @@ def _improvement(plots: Any, found: Aggregates) -> Any:
         chances[methods.index(each.better), methods.index(each.worse)] = each.chance.value
     side = max(2.2, 0.36 * len(methods) + 1.2)
     figure, axes = plots.subplots(figsize=(max(COLUMN, side), side), layout="constrained")
-    axes.imshow(chances, cmap="RdBu", vmin=0, vmax=1)
+    colors = require("matplotlib.colors").LinearSegmentedColormap.from_list("sides", SIDES)
+    axes.imshow(chances, cmap=colors, vmin=0, vmax=1)
     for row, column in np.argwhere(np.isfinite(chances)):
         value = chances[row, column]
         color = "white" if abs(value - 0.5) > 0.3 else "black"
@@ -157,5 +160,5 @@ def _legend(figure: Any, lines: dict[str, Any]) -> None:
 
 
 def _name(text: str) -> str:
-    """A name that fits, as it is: Matplotlib takes no formula, and a leading _ hides a label."""
+    """A name that fits, as it is."""
     return verbatim(short(text))

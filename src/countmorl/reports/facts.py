@@ -65,17 +65,18 @@ class RunFacts:
 
 def read_facts(run: Run, last: int = LAST) -> RunFacts:
     """Read a run, finished or not; a damaged one is a `RunError`."""
-    summary, timings = summarize(run, last), run.timings()
-    if not all(map(math.isfinite, summary.values)):
-        raise RunError(f"{run.metrics_path} is damaged: a {summary.measure} is no finite number.")
+    records, timings = run.records("policy"), run.timings()
+    for record in records:
+        if not math.isfinite(record.judgement[0]):  # JSON as Python reads it knows NaN.
+            raise RunError(f"{run.metrics_path} is damaged: a {record.measure} is no number.")
     counts = (run.path / CALIBRATION_FILE).exists()
     peaks = [each.peak_memory for each in timings if each.peak_memory is not None]
     return RunFacts(
         manifest=run.manifest,
-        summary=summary,
+        summary=summarize(run, last),
         seconds=_seconds(timings),
         peak_memory=max(peaks, default=None),
-        unseen=_unseen(run.records("policy")),
+        unseen=_unseen(records),
         calibration=run.calibration() if counts else None,
     )
 

@@ -82,7 +82,7 @@ def improvement(ours: Scores, theirs: Scores) -> Interval:
 
     def share(both: Sequence[np.ndarray]) -> np.ndarray:
         pairs = zip(both[:tasks], both[tasks:], strict=True)
-        return np.mean([_wins(x, y) for x, y in pairs], axis=0)
+        return np.asarray(np.mean([_wins(x, y) for x, y in pairs], axis=0))
 
     return _interval([*ours, *theirs], share)
 
@@ -92,7 +92,7 @@ def has_interval(scores: Scores) -> bool:
     return min(map(len, scores), default=0) > 1
 
 
-def _wins(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _wins(x: np.ndarray, y: np.ndarray) -> np.ndarray | np.floating:
     x, y = x[..., :, None], y[..., None, :]
     return ((x > y) + 0.5 * (x == y)).mean((-2, -1))
 
@@ -121,7 +121,8 @@ def _bounds(
         method="percentile",
         random_state=0,  # type: ignore[call-arg]  (`rng` since SciPy 1.15, which still reads it)
     )
-    return drawn.confidence_interval.low, drawn.confidence_interval.high
+    found = drawn.confidence_interval
+    return np.asarray(found.low), np.asarray(found.high)
 
 
 def _arrays(scores: Scores) -> list[np.ndarray]:
