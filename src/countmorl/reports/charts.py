@@ -131,7 +131,7 @@ def _line(
         "x": list(x),
         "y": _rounded(y),
         "name": literal(name),
-        "legendgroup": group or name,
+        "legendgroup": literal(group or name),
         "line": {"color": color, "dash": dash, "width": 2},
         "hovertemplate": "%{y:.2f}" if max(map(abs, y), default=0.0) <= 1 else "%{y:.1f}",
     }
@@ -149,7 +149,7 @@ def _band(
         "fill": "toself",
         "fillcolor": f"{color}26",
         "line": {"width": 0},
-        "legendgroup": name,
+        "legendgroup": literal(name),
         "showlegend": False,
         "hoverinfo": "skip",
     }

@@ -95,7 +95,8 @@ def _curves(plots: Any, shown: Sequence[Panel], styles: Styles) -> Any:
                 spread = np.array(curve.spread)
                 edges = (mean - spread, mean + spread)
                 place.fill_between(curve.epochs, *edges, color=color, alpha=0.15, lw=0)
-        place.set(title=verbatim(short(panel.data, TITLE)), xlabel="epoch", ylabel=LABELS[panel.measure])
+        title = verbatim(short(panel.data, TITLE))
+        place.set(title=title, xlabel="epoch", ylabel=LABELS[panel.measure])
     for place in axes.flat[len(shown) :]:
         place.set_visible(False)
     _legend(figure, {method: lines[method] for method in styles if method in lines})
