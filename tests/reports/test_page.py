@@ -163,7 +163,7 @@ class Opened:
             route.abort()
 
     def _heard(self, message):
-        if message.type in ("error", "warning"):
+        if message.type in ("error", "warning", "trace"):
             self.errors.append(message.text)
 
     def column(self, table, number):
@@ -264,6 +264,13 @@ class TestBrowser:
         legend = page.locator("#curve-0 .legendtext").first.text_content()
         assert (legend, opened.errors, opened.asked) == (f"{HOSTILE} †", [], [])
         page.close()
+
+    def test_in_the_dark_colours_are_lighter(self, opened):
+        color = "document.getElementById('curve-0').data[0].line.color"
+        assert opened.page.evaluate(color) == "#1f4e79"
+        opened.page.emulate_media(color_scheme="dark")
+        # Half of the way to ff: (1f + ff) / 2 = 8f, (4e + ff) / 2 = a7, (79 + ff) / 2 = bc.
+        assert opened.page.evaluate(color) == "#8fa7bc"
 
     def test_after_all_that_nothing_was_asked_for_and_nothing_failed(self, opened, tmp_path):
         opened.page.screenshot(path=tmp_path / "page.png", full_page=True)

@@ -97,14 +97,17 @@ def improvements(aggregates: Aggregates, methods: Sequence[str]) -> Figure:
         "ygap": 2,
         "showscale": False,
     }
-    across = _ticks(methods) | {"side": "top", "tickangle": -90 if len(methods) > 3 else 0}
+    turned = len(methods) > 3
+    names = 7 * max(len(short(method)) for method in methods) if turned else 20
+    across = _ticks(methods) | {"side": "top", "tickangle": -90 if turned else 0}
     down = _ticks(methods) | {"autorange": "reversed"}
-    return _figure([trace], 150 + 38 * len(methods), xaxis=across, yaxis=down, hovermode="closest")
+    height = 60 + names + 36 * len(methods)
+    return _figure([trace], height, xaxis=across, yaxis=down, hovermode="closest")
 
 
 def literal(text: str) -> str:
-    """A name as it is: Plotly reads tags and entities in texts."""
-    return escape(text, quote=False)
+    """A name as it is: Plotly reads tags and entities in texts, and formulas between dollars."""
+    return escape(text, quote=False).replace("$", "&#36;")
 
 
 def short(text: str, most: int = LONGEST) -> str:

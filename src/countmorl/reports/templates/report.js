@@ -16,15 +16,27 @@
     };
   }
 
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const halfway = (part) => Math.round((parseInt(part, 16) + 255) / 2).toString(16);
+
+  // Colours are made for paper; half of the way to white they can be told apart on a dark ground.
+  function tinted(traces) {
+    const lines = traces.every((trace) => trace.type === "scatter");
+    if (!dark.matches || !lines) return traces;
+    const color = /"#(..)(..)(..)(26)?"/g;
+    const light = (_, r, g, b, a) => `"#${halfway(r)}${halfway(g)}${halfway(b)}${a ?? ""}"`;
+    return JSON.parse(JSON.stringify(traces).replace(color, light));
+  }
+
   const options = { responsive: true, displaylogo: false, displayModeBar: false, doubleClick: false };
   function draw() {
     for (const [id, figure] of Object.entries(figures)) {
       const place = document.getElementById(id);
-      Plotly.react(place, figure.data, dressed(figure.layout), options);
+      Plotly.react(place, tinted(figure.data), dressed(figure.layout), options);
     }
   }
   draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  dark.addEventListener("change", draw);
 
   function value(row, column) {
     const text = row.cells[column].dataset.sort;
