@@ -1,6 +1,6 @@
 import pytest
 
-from countmorl.reports.aggregates import aggregate
+from countmorl.reports.aggregates import FEW, aggregate
 from countmorl.reports.groups import group
 from countmorl.reports.scores import score_tables
 from countmorl.runs.manifest import DataOrigin
@@ -22,7 +22,7 @@ TWO = {("a", "x"): (1.0, 3.0), ("a", "y"): (10.0, 30.0), ("b", "x"): (2.0, 3.0)}
 
 def test_all_methods_over_all_tasks():
     found = aggregate(table({**TWO, ("b", "y"): (1.0, 2.0)}))
-    assert (found.tasks, found.notes) == (("x", "y"), ())
+    assert (found.tasks, found.notes) == (("x", "y"), (FEW,))
     a, b = found.overall
     assert (a.method, a.runs, a.mean.value, a.median.value) == ("a", 4, 11, 11)
     assert a.iqm.value == (3 + 10) / 2  # 1 3 10 30 without the first and the last.
@@ -43,7 +43,7 @@ def test_chances_mirror_each_other():
 def test_only_common_tasks_count_and_it_is_said():
     found = aggregate(table(TWO))
     assert (found.tasks, found.overall[0].mean.value) == (("x",), 2)
-    (note,) = found.notes
+    note, _ = found.notes
     assert "over the 1 that all have; left out: y." in note
 
 
@@ -66,4 +66,10 @@ def test_a_single_seed_has_no_interval_and_it_is_said():
     assert (a.iqm.low, found.improvements[0].chance.low) == (None, None)
     assert found.improvements[1].chance.value == 1
     assert b.iqm.low is not None
-    assert "have no interval" in found.notes[-1]
+    assert "have no interval" in found.notes[0]
+    assert found.notes[1:] == (FEW,)
+
+
+def test_five_seeds_need_no_warning():
+    five = (1.0, 2.0, 3.0, 4.0, 5.0)
+    assert aggregate(table({("a", "x"): five, ("b", "x"): five})).notes == ()
