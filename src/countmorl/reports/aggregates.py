@@ -23,8 +23,8 @@ from countmorl.reports.statistics import (
 ENOUGH = 5
 """Seeds from which on intervals are about as wide as they should be."""
 FEW = (
-    "With fewer than five seeds intervals are too narrow: what is called 95 % held the true mean in "
-    "74 % of trials with two seeds, in 84 % with three (docs/reporting.md)."
+    "With fewer than five seeds intervals are too narrow: what is called 95 % held the true mean "
+    "in 74 % of trials with two seeds, in 84 % with three (docs/reporting.md)."
 )
 POINTS = 101
 """Values of tau in a performance profile."""
