@@ -1,12 +1,15 @@
 """Run folders with numbers made up by hand, for what reads them."""
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+from countmorl.reports.facts import RunFacts
 from countmorl.runs.calibration import Bin, Calibration, SwappedActions
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import RunOptions
+from countmorl.runs.summary import Summary
 
 CALIBRATION = Calibration(
     rank_correlation=-0.5,
@@ -65,3 +68,73 @@ def make_run(
     if counted:
         CALIBRATION.write(run.path)
     return run
+
+
+HOSTILE = "<script>alert(1)</script> & $x_1$ | %"
+"""A label that HTML, JSON, LaTeX, Markdown and Matplotlib would each act on."""
+
+
+def finish(run: Run) -> Run:
+    """Mark a run as finished: a report asks only whether its last result is there."""
+    (run.path / "stages").mkdir()
+    run.result_path("policy").write_bytes(b"")
+    return run
+
+
+def make_study(
+    folder: Path,
+    *,
+    methods: tuple[str, ...] = ("bc", "mopo", "count-morl"),
+    data: tuple[str, ...] = ("hopper-medium-v2", "toy"),
+    seeds: int = 2,
+) -> Path:
+    """Finished runs of several methods, data and seeds; every method beats those before it."""
+    for rank, method in enumerate(methods):
+        for place, name in enumerate(data):
+            for seed in range(seeds):
+                low = 10.0 * rank + 5 * place + seed
+                finish(
+                    make_run(
+                        folder / f"{method}-{name}-{seed}",
+                        scores=tuple(low + step for step in range(6)),
+                        counted=method == "count-morl",
+                        algorithm=method,
+                        seed=seed,
+                        data=DataOrigin(name=name, hash=f"{place}" * 12),
+                    )
+                )
+    return folder
+
+
+def make_facts(*values: float, **about: Any) -> RunFacts:
+    """A finished run that was judged at every epoch, without a folder; `about` is its manifest."""
+    asked = manifest(**about)
+    summary = Summary(
+        run=f"runs/{asked.algorithm}-{asked.options.seed}",
+        name=f"{asked.algorithm}-{asked.options.seed}",
+        policy=None,
+        algorithm=asked.algorithm,
+        data=asked.data.name if asked.data else None,
+        finished=True,
+        epochs=len(values),
+        measure="score" if values else None,
+        values=values,
+        judged_at=tuple(range(1, len(values) + 1)),
+        mean=fmean(values[-5:]) if values else None,
+        spread=None,
+        last=None,
+        q=None,
+        penalty=None,
+        rows_per_code=None,
+        typical_count=None,
+        updates_per_second=100.0,
+        compile_seconds=2.0,
+    )
+    return RunFacts(
+        manifest=asked,
+        summary=summary,
+        seconds={"model": 10.0, "policy": 30.0},
+        peak_memory=None,
+        unseen=None,
+        calibration=None,
+    )

@@ -50,6 +50,8 @@ class TestTiming:
     def test_is_read_by_attribute(self):
         timing = Timing.of(ABOUT | {"seconds": 2.0, "updates_per_second": 9.0}, WHERE)
         assert (timing.seconds, timing.compile_seconds, timing.updates_per_second) == (2, 0, 9)
+        assert timing.peak_memory is None
+        assert Timing.of(ABOUT | {"seconds": 2.0, "peak_memory": 3e9}, WHERE).peak_memory == 3e9
 
     @pytest.mark.parametrize("values", [{}, {"compile_seconds": 1.0}, {"seconds": 1, "minutes": 2}])
     def test_what_is_none_is_said(self, values):

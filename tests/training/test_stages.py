@@ -2,6 +2,7 @@ import itertools
 import json
 import os
 import signal
+from types import SimpleNamespace
 
 import equinox as eqx
 import jax
@@ -12,6 +13,7 @@ from countmorl.errors import Interrupted, RunError
 from countmorl.fitting import AbstractFit
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
+from countmorl.training import stages as module
 from countmorl.training.stages import Stages
 
 
@@ -85,6 +87,29 @@ def test_an_epoch_is_a_line(run):
     timing = [json.loads(line) for line in (run.path / "timing.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in timing] == [1, 2, 3, 4, 5, 6]
     assert all(line["seconds"] >= 0 for line in timing)
+
+
+class TestPeakMemory:
+    def test_is_recorded_where_the_system_tells(self, run, monkeypatch):
+        class Told:
+            RUSAGE_SELF = 0
+
+            @staticmethod
+            def getrusage(who):
+                return SimpleNamespace(ru_maxrss=3000)
+
+        monkeypatch.setattr(module, "resource", Told)
+        monkeypatch.setattr(module.sys, "platform", "linux")
+        stages(run).do(Walk())
+        assert {timing.peak_memory for timing in run.timings()} == {3000 * 1024}
+        monkeypatch.setattr(module.sys, "platform", "darwin")
+        assert module._peak_memory() == 3000
+
+    def test_is_left_out_elsewhere(self, run, monkeypatch):
+        monkeypatch.setattr(module, "resource", None)
+        stages(run).do(Walk())
+        assert {timing.peak_memory for timing in run.timings()} == {None}
+        assert all("peak_memory" not in line for line in run.lines("timing.jsonl"))
 
 
 def test_every_epoch_draws_anew(run):

@@ -35,6 +35,7 @@ ENTRIES: dict[str, Entry] = {
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
+    "report": Entry("RUN ...", "Tables, curves and statistics of many runs on one page."),
     "figures": Entry("RUN", "Draw a run's learning curve, coverage and calibration."),
     "methods": Entry("", "List the methods: what each does and whose it is."),
     "data": Entry("...", "Import, look at, check, download, convert and collect logs.", True),

@@ -1,1 +1,1 @@
-"""What a person looks at: figures of a run. Reads run folders only."""
+"""What a person looks at: figures of a run, reports of many. Reads run folders only."""

@@ -207,6 +207,8 @@ class Timing:
     """Seconds of it, and of what came before it, that XLA spent compiling."""
     updates_per_second: float | None = None
     """Gradient steps per second, compiling left out."""
+    peak_memory: float | None = None
+    """The most memory that the process has held so far, in bytes, where the system tells."""
 
     @classmethod
     def of(cls, line: Any, where: str) -> Timing:

@@ -24,6 +24,11 @@ from countmorl.progress import EpochReport
 from countmorl.runs.folder import METRICS, TIMING, Run
 from countmorl.trees import from_arrays, to_arrays
 
+try:
+    import resource
+except ImportError:  # Windows does not tell; timings there have no peak of memory.
+    resource = None
+
 Result = TypeVar("Result")
 POLITE = (signal.SIGINT, signal.SIGTERM)
 """Signals that ask to stop."""
@@ -99,6 +104,8 @@ class Stages:
         if fit.updates:
             work = max(1e-9, seconds - (self._compile[0] - before))
             timing["updates_per_second"] = fit.updates / work
+        if (peak := _peak_memory()) is not None:
+            timing["peak_memory"] = peak
         self._compile[0] = 0.0
         return timing
 
@@ -157,6 +164,14 @@ def _check_sound(values: dict, fit: AbstractFit[Any, Any], epoch: int, run: Run)
             f"{fit.name}{why}.{kept} A lower learning rate may help; `countmorl data check` finds "
             "bad rows."
         )
+
+
+def _peak_memory() -> float | None:
+    """The most memory that this process has held, in bytes."""
+    if resource is None:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024  # Linux tells kilobytes, macOS bytes.
+    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 @contextmanager
