@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from countmorl.errors import RunError
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import BusyError, Run, drop_leftovers, hold_lock, is_locked
 from countmorl.runs.manifest import Manifest
 
 ARRAYS = {"state": np.arange(4, dtype=np.float32)}
@@ -259,3 +259,34 @@ class TestLock:
         for _ in range(2):
             with run.lock():
                 pass
+
+
+def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
+    ours = [
+        ".config.json.12.tmp",
+        ".policy.safetensors.7.tmp",
+        "stages/.model.safetensors.9.tmp",
+        "policies/.epoch-3.safetensors.9.tmp",
+    ]
+    others = [
+        "notes.tmp",
+        ".curve.png.3.tmp",
+        ".config.json.tmp",
+        "policy.safetensors",
+        "a/b/.x.tmp",
+    ]
+    for name in ours + others:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    drop_leftovers(tmp_path)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == set(others)
+
+
+def test_whether_a_folder_is_locked(tmp_path):
+    assert not is_locked(tmp_path)
+    with hold_lock(tmp_path):
+        assert is_locked(tmp_path)
+        with pytest.raises(BusyError, match="Another process"), hold_lock(tmp_path):
+            pass
+    assert not is_locked(tmp_path)

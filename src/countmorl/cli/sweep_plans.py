@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
@@ -130,9 +130,7 @@ def carry_out(plan: Sweep, how: How) -> int:
     for note in plan.notes:
         print(note, file=sys.stderr)
     ray = RayOptions(address=how.address, cpus=how.cpus, gpus=how.gpus, storage=how.storage)
-    result = sweep(
-        plan, out, workers=how.workers, memory=how.memory, engine=how.engine, ray=ray
-    )
+    result = sweep(plan, out, workers=how.workers, memory=how.memory, engine=how.engine, ray=ray)
     if how.json:
         told = {"finished": sorted(result.finished), "failed": result.failed, "left": result.left}
         print_json({"folder": str(out), **told})
@@ -191,4 +189,3 @@ def summary_rows(plan: Sweep, times: Estimate) -> list[tuple[str, int, float]]:
         what = PARTS.get(row.algorithm, row.label)
         found.setdefault(what, []).append(times.seconds[row.name] / 3600)
     return [(what, len(hours), sum(hours)) for what, hours in found.items()]
-

@@ -230,6 +230,19 @@ class Run:
         return hold_lock(self.path)
 
 
+LEFTOVER = re.compile(
+    r"\.(config|calibration|sweep|failures)\.json\.\d+\.tmp|\..+\.safetensors\.\d+\.tmp"
+)
+"""Temporary files of ours, by name: a process that was killed leaves what it was writing."""
+
+
+def drop_leftovers(folder: Path) -> None:
+    """Remove what killed processes left in a folder whose lock this process holds."""
+    for path in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
+        if LEFTOVER.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+
+
 class BusyError(RunError):
     """Another process works in this folder."""
 

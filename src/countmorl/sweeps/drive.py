@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from countmorl.errors import ConfigError, CountMorlError
-from countmorl.runs.folder import CONFIG, Run
+from countmorl.runs.folder import CONFIG, Run, drop_leftovers
 from countmorl.sweeps.engine import AbstractEngine, Outcome
 from countmorl.sweeps.folder import SweepFolder
 from countmorl.sweeps.plan import Sweep
@@ -23,6 +23,7 @@ WAIT = 0.5
 POLITE = (signal.SIGINT, signal.SIGTERM)
 
 
+@runtime_checkable
 class Watcher(Protocol):
     """Shows a person what happens."""
 
@@ -88,6 +89,7 @@ class Drive:
     def __call__(self) -> Result:
         """Carry out what is not done yet. What was done before is not touched."""
         with self.folder.lock():
+            drop_leftovers(self.folder.path)
             self.folder.forget_stop()
             write_down(self.plan, self.folder)
             self._look()
@@ -134,7 +136,9 @@ class Drive:
                 self.watcher.say("Stopping: every run finishes its epoch and saves.")
                 self.engine.ask_to_stop()
             if self.at_once.is_set():
+                self.waiting |= {name: self.rows[name] for name in self.engine.running}
                 self.engine.kill()
+                break
             if not self.stop.is_set():
                 self._start()
             elif not self.engine.running:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 from countmorl.algorithms import find_algorithm
 from countmorl.algorithms.presets import PresetName
-from countmorl.configs import check_types, dotted_names, flatten
+from countmorl.configs import dotted_names, flatten, from_json, to_json
 from countmorl.data.sources import is_named
 from countmorl.errors import ConfigError, did_you_mean
 from countmorl.runs.options import DataOptions, RunOptions
@@ -31,9 +31,6 @@ class MethodTable:
     preset: PresetName | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        check_types(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,33 +118,22 @@ def _sources(data: tuple[str, ...], folder: Path) -> list[str]:
     return found
 
 
-def _table(said: dict[str, Any]) -> PlanTable:
-    """Check every key and type by hand of the dataclasses; omitted ones keep their defaults."""
-    values = _known(PlanTable, said, "A plan")
-    if "data" not in values or "methods" not in values:
-        raise ConfigError("A plan wants `data`, a list of names or files, and [[methods]].")
+def _table(said: Any) -> PlanTable:
+    """Check every key and type; what is not said has its default."""
+    values = _whole(PlanTable, said, "A plan")
     for name in ("data", "tasks"):
-        if isinstance(values.get(name), str):
+        if isinstance(values[name], str):
             values[name] = [values[name]]
     if not isinstance(values["methods"], list):
         raise ConfigError("`methods` must be a list of tables: write [[methods]].")
-    values["methods"] = tuple(_method(each) for each in values["methods"])
+    values["methods"] = [_whole(MethodTable, each, "[[methods]]") for each in values["methods"]]
     for name, kind in (("options", RunOptions), ("data_options", DataOptions)):
-        if name in values:
-            values[name] = kind(**_known(kind, values[name], f"[{name}]"))
-    table = PlanTable(**values)
-    check_types(table)
-    return table
+        values[name] = _whole(kind, values[name], f"[{name}]")
+    return from_json(PlanTable, values)
 
 
-def _method(said: Any) -> MethodTable:
-    values = _known(MethodTable, said, "[[methods]]")
-    if "method" not in values:
-        raise ConfigError('Every [[methods]] wants a `method`, such as method = "count-morl".')
-    return MethodTable(**values)
-
-
-def _known(kind: type, said: Any, what: str) -> dict[str, Any]:
+def _whole(kind: type, said: Any, what: str) -> dict[str, Any]:
+    """What is said of a kind of table, and the defaults of what is not."""
     if not isinstance(said, dict):
         raise ConfigError(f"{what} must be a table, got {str(said)[:40]}.")
     names = [each.name for each in fields(kind)]
@@ -155,4 +141,14 @@ def _known(kind: type, said: Any, what: str) -> dict[str, Any]:
         if key not in names:
             hint = did_you_mean(key, names)
             raise ConfigError(f"{what} has no key '{key}'.{hint} It has: {', '.join(names)}.")
-    return dict(said)
+    values = {each.name: said.get(each.name, _default(each)) for each in fields(kind)}
+    if lacking := [name for name, value in values.items() if value is MISSING]:
+        raise ConfigError(f"{what} wants `{'` and `'.join(lacking)}`: docs/sweeps.md has examples.")
+    return values
+
+
+def _default(each: Field) -> Any:
+    if each.default_factory is not MISSING:
+        made = each.default_factory()
+        return to_json(made) if is_dataclass(made) else made
+    return each.default

@@ -149,6 +149,6 @@ def _is_row(row: Any) -> bool:
     return (
         words
         and isinstance(name, str)
-        and Path(name).name == name
+        and Path(name).name == name != ".."
         and all(isinstance(row.get(key), dict) for key in ("config", "options"))
     )

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from countmorl.files import explained_write
@@ -78,11 +79,9 @@ class LocalEngine(AbstractEngine):
         self._processes[row.name], self._needs[row.name] = process, self.need(row)
         assert process.stdin is not None
         job = {"row": row.as_dict(), "folder": str(self.folder.path)}
-        try:
+        with suppress(BrokenPipeError):  # It has died already; `wait` will say so.
             process.stdin.write(json.dumps(job).encode() + b"\n")
             process.stdin.flush()
-        except BrokenPipeError:
-            pass  # It has died already; `wait` will say so.
 
     def wait(self, seconds: float) -> list[Outcome]:
         """What has ended."""
@@ -96,14 +95,8 @@ class LocalEngine(AbstractEngine):
     def _outcome(self, name: str) -> Outcome:
         process = self._processes.pop(name)
         del self._needs[name]
-        assert process.stdout is not None
-        assert process.stdin is not None
-        said = process.stdout.read()
-        process.stdout.close()
-        try:
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
+        said = process.stdout.read() if process.stdout else b""
+        _close(process)
         return told(name, said, process.returncode)
 
     def ask_to_stop(self) -> None:
@@ -117,6 +110,17 @@ class LocalEngine(AbstractEngine):
             process.kill()
         for process in self._processes.values():
             process.wait()
+            _close(process)
+        self._processes.clear()
+        self._needs.clear()
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close the lines to a process that has ended."""
+    for line in (process.stdin, process.stdout):
+        if line is not None:
+            with suppress(BrokenPipeError):
+                line.close()
 
 
 def told(name: str, said: bytes, code: int) -> Outcome:

@@ -88,7 +88,7 @@ def named_plan(
             replace(each, preset=preset, settings=dict(each.settings) | (settings or {}))
             for each in chosen
         ],
-        find_sources(data, tasks, version=plan.version),
+        find_sources(data or None, tasks, version=plan.version),
         seeds=seeds,
         name=name,
         options=options,

@@ -77,7 +77,9 @@ class RayEngine(AbstractEngine):
         self._most: float = max(
             (node["Resources"].get("memory", 0.0) for node in self._nodes()), default=0.0
         )
-        self.shared = self._is_shared() if options.storage == "auto" else options.storage == "shared"
+        self.shared = (
+            self._is_shared() if options.storage == "auto" else options.storage == "shared"
+        )
 
     def _connect(self) -> None:
         try:
@@ -166,7 +168,9 @@ class RayEngine(AbstractEngine):
             return []
         refs = {ref: name for name, ref in self._tasks.items()}
         first, rest = self.ray.wait(list(refs), num_returns=1, timeout=seconds)
-        more, _ = self.ray.wait(rest, num_returns=len(rest), timeout=0) if first and rest else ([], [])
+        more, _ = (
+            self.ray.wait(rest, num_returns=len(rest), timeout=0) if first and rest else ([], [])
+        )
         return [self._outcome(refs[ref], ref) for ref in [*first, *more]]
 
     def _outcome(self, name: str, ref: Any) -> Outcome:

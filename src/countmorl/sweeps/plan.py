@@ -95,13 +95,17 @@ def seeds_of(seeds: int | Sequence[int]) -> list[int]:
         raise ConfigError(f"`seeds` must be at most {MOST:,}, got {seeds:,}.")
     numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     if not numbers:
-        raise ConfigError("The plan has no seeds: `seeds` must be at least 1, or a list of numbers.")
+        raise ConfigError(
+            "The plan has no seeds: `seeds` must be at least 1, or a list of numbers."
+        )
     return numbers
 
 
 def data_names(sources: Sequence[str]) -> dict[str, str]:
     """What each dataset is called in folders: its name, with its folder's where that is needed."""
-    stems = {each: each.replace(":", "-") if is_named(each) else Path(each).stem for each in sources}
+    stems = {
+        each: each.replace(":", "-") if is_named(each) else Path(each).stem for each in sources
+    }
     often = Counter(stems.values())
     return {
         each: stem if often[stem] == 1 else f"{Path(each).absolute().parent.name}-{stem}"

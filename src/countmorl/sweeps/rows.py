@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from countmorl.algorithms import find_algorithm
@@ -30,8 +30,8 @@ class Row:
     data: str
     data_name: str
     """What the dataset is called in folders."""
-    data_options: DataOptions = DataOptions()
-    options: RunOptions = RunOptions()
+    data_options: DataOptions = field(default_factory=DataOptions)
+    options: RunOptions = field(default_factory=RunOptions)
     model: str | None = None
     """The row whose model, and codes where they are fitted alike, are used again."""
 

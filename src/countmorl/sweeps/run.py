@@ -41,7 +41,9 @@ def sweep(
     if memory is not None and not 0 < memory < float("inf"):
         raise ConfigError(f"`memory` must be a number of GB above 0, got {memory:g}.")
     facts = look_at(plan, fetch=True)
-    needs = {row.name: memory_need(row.config, facts[row.data, row.data_options]) for row in plan.rows}
+    needs = {
+        row.name: memory_need(row.config, facts[row.data, row.data_options]) for row in plan.rows
+    }
 
     def need(row: Row) -> int:
         return needs[row.name]

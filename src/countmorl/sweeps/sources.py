@@ -18,14 +18,14 @@ OTHERS = tuple(f"{env}-{kind}" for kind in ("expert", "full-replay") for env in 
 
 
 def find_sources(
-    data: Sequence[str | Path], tasks: Sequence[str], *, version: str = "v2"
+    data: Sequence[str | Path] | None, tasks: Sequence[str], *, version: str = "v2"
 ) -> list[str]:
-    """The datasets of a plan: D4RL's own where `data` is empty, else what is found there.
+    """The datasets of a plan: D4RL's own where `data` is None, else what is found there.
 
     A folder is searched for files named like D4RL's, one for each task; a file is taken as it is.
     """
     wanted = [find_known_task(task) for task in tasks] or list(TASKS)
-    if not data:
+    if data is None:
         return [f"{task}-{version}" for task in wanted]
     found: list[str] = []
     for each in data:

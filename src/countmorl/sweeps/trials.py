@@ -1,9 +1,9 @@
 """A short timing of methods on this machine: `python -m countmorl.sweeps.trials`.
 
-Each method trains for seconds on made-up data of its sizes, in a process with one thread, as workers
-have. The first that has a model does so again with more rollouts, which tells what an imagined step
-costs in all of them. The trials come as JSON on standard input, the costs go as JSON to standard
-output.
+Each method trains for seconds on made-up data of its sizes, in a process with one thread, as
+workers have. The first that has a model does so again with more rollouts, which tells what an
+imagined step costs in all of them. The trials come as JSON on standard input, the costs go as JSON
+to standard output.
 """
 
 from __future__ import annotations

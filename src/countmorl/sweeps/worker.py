@@ -47,7 +47,9 @@ def main() -> int:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+    # Not by sys.stdin, whose lock a thread that still waits would take into the interpreter's end.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
     os._exit(ORPHANED)
 
 

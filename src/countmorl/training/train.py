@@ -26,7 +26,7 @@ from countmorl.dynamics.termination import check_rule
 from countmorl.errors import ConfigError, CountMorlError, RunError
 from countmorl.evaluation.base import Evaluator
 from countmorl.loggers import check_loggers, make_loggers
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import Run, drop_leftovers
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import DataOptions, RunOptions
 from countmorl.training.build import Build, build_alone
@@ -158,6 +158,7 @@ def carry_out(
 ) -> Run:
     """Do whatever is not done yet of a run."""
     with run.lock():
+        drop_leftovers(run.path)
         manifest = run.manifest
         if manifest.model_run and run.load_result("model") is None:
             _adopt(_donor(run.path / manifest.model_run, algorithm, dataset), run)
