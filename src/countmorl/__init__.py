@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from countmorl.runs.summary import summarize as summarize
     from countmorl.runtime.load import load_policy as load_policy
     from countmorl.runtime.policy import Policy as Policy
+    from countmorl.sweeps.methods import Method as Method
+    from countmorl.sweeps.plan import Sweep as Sweep
+    from countmorl.sweeps.run import sweep as sweep
 
 # Names are imported when first used: `Policy` then needs NumPy and safetensors alone, and no
 # command waits for JAX that does not compute.
@@ -52,6 +55,7 @@ _HOMES = {
     "Dataset": "data.dataset",
     "Estimate": "evaluation.base",
     "MOPO": "algorithms.mopo",
+    "Method": "sweeps.methods",
     "MOReL": "algorithms.morel",
     "Policy": "runtime.policy",
     "RAMBO": "algorithms.rambo",
@@ -59,6 +63,7 @@ _HOMES = {
     "Run": "runs.folder",
     "RunError": "errors",
     "RunOptions": "runs.options",
+    "Sweep": "sweeps.plan",
     "TD3PlusBC": "algorithms.td3_bc",
     "check": "data.check",
     "collect": "collecting.collect",
@@ -69,6 +74,7 @@ _HOMES = {
     "load_policy": "runtime.load",
     "resume": "api",
     "summarize": "runs.summary",
+    "sweep": "sweeps.run",
     "train": "api",
 }
 

@@ -99,8 +99,8 @@ def _standing(folder: SweepFolder, row: dict[str, Any]) -> dict[str, Any]:
 def _shown(row: dict[str, Any]) -> tuple[str, ...]:
     epoch = "" if row["epoch"] is None else f"{row['epoch']}/{row['epochs'] or '?'}"
     score = "" if row["score"] is None else number(row["score"])
-    going = row["state"] == "running" and row["seconds_left"] is not None
-    left = duration(row["seconds_left"]) if going else ""
+    seconds = row["seconds_left"] if row["state"] == "running" else None
+    left = "" if seconds is None else duration(seconds)
     return row["name"], row["state"], row["stage"] or "", epoch, score, left
 
 

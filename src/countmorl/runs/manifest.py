@@ -89,12 +89,11 @@ class Manifest:
 def _add_later_options(values: dict[str, Any]) -> None:
     """Say of a run that began before these options existed what it did: nothing was said."""
     data = values.get("data")
-    later = [(values, "options", ("label",))]
+    later: list[tuple[Any, tuple[str, ...]]] = [(values.get("options"), ("label",))]
     if isinstance(data, dict):
         data.setdefault("schema", None)
-        later.append((data, "options", ("done", "actions")))
-    for table, part, names in later:
-        options = table.get(part)
+        later.append((data.get("options"), ("done", "actions")))
+    for options, names in later:
         if isinstance(options, dict):
             for name in names:
                 options.setdefault(name, None)

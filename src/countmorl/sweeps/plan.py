@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.algorithms.model_alone import AbstractAlone, CodesAlone, ModelAlone
@@ -143,7 +144,7 @@ def _shared(row: Row) -> list[Row]:
     config = row.config
     if not isinstance(config, AbstractModelBased) or row.model is not None:
         return []
-    ended = {"termination": config.termination, "model": config.model}
+    ended: dict[str, Any] = {"termination": config.termination, "model": config.model}
     model = _part(row, ModelAlone(**ended), "model", _suffix(ended))
     codes = getattr(config, "codes", None)
     if not isinstance(codes, CodesConfig) or getattr(config, "counter", "codes") != "codes":
@@ -161,7 +162,7 @@ def _part(row: Row, config: AbstractAlone, algorithm: str, suffix: str) -> Row:
     return replace(row, name=name, algorithm=algorithm, config=config, options=options)
 
 
-def _suffix(parts: dict[str, object]) -> str:
+def _suffix(parts: Mapping[str, Any]) -> str:
     """Nothing for default settings, six digits for others: the same settings, the same name."""
     default = {"termination": None, "model": EnsembleConfig(), "codes": CodesConfig()}
     if all(default[name] == value for name, value in parts.items()):

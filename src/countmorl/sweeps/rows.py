@@ -58,11 +58,12 @@ class Row:
         """Bring a row back. Its method may be code of one's own, which is imported: values come
         from the user's own command, never from a file."""
         config = from_json(find_algorithm(values["algorithm"]), values["config"])
-        parts = {
+        parts: dict[str, Any] = {
+            "config": config,
             "data_options": from_json(DataOptions, values["data_options"]),
             "options": from_json(RunOptions, values["options"]),
         }
-        return cls(**(values | parts | {"config": config}))
+        return cls(**(values | parts))
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
