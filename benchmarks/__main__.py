@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import algorithms, importing, learning, loading, memory
+from benchmarks import algorithms, importing, learning, loading, memory, sweeps
 from benchmarks.measure import Result, show
 
 SUITES = {
@@ -15,6 +15,7 @@ SUITES = {
     "learning": learning.run,
     "algorithms": algorithms.run,
     "memory": memory.run,
+    "sweeps": sweeps.run,
 }
 OUT = Path(__file__).parent / "results.json"
 

@@ -149,7 +149,7 @@ def _shared(row: Row) -> list[Row]:
     codes = getattr(config, "codes", None)
     if not isinstance(codes, CodesConfig) or getattr(config, "counter", "codes") != "codes":
         return [model]
-    coded = ended | {"codes": codes}
+    coded: dict[str, Any] = ended | {"codes": codes}
     part = _part(row, CodesAlone(**coded), "codes", _suffix(coded))
     return [model, replace(part, model=model.name)]
 
