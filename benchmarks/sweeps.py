@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,13 +132,50 @@ def largest_share(folder: Path) -> float:
     )
 
 
+def many_runs(folder: Path, like: Path) -> Path:
+    """A hundred finished runs of 100 epochs: ten methods, five datasets, two seeds."""
+    manifest = Run.open(like).manifest
+    assert manifest.data is not None
+    for number in range(100):
+        method, data, seed = number % 10, number // 10 % 5, number // 50
+        path = folder / f"run-{number}"
+        (path / "stages").mkdir(parents=True)
+        origin = replace(manifest.data, name=f"hopper-{data}", hash=f"{data:064}")
+        options = replace(manifest.options, seed=seed, label=f"method {method}")
+        replace(manifest, data=origin, options=options).write(path / "config.json")
+        (path / "stages" / "policy.safetensors").touch()
+        at = {"stage": "policy"}
+        metrics = [
+            at
+            | {"epoch": n, "q": 1.0, "rollout_unseen": [0.1] * 5}
+            | ({"return": 1.0, "score": method + n / 10 + seed} if n % 5 == 0 else {})
+            for n in range(1, 101)
+        ]
+        timing = [
+            at | {"epoch": n, "seconds": 1.0, "updates_per_second": 9.0} for n in range(1, 101)
+        ]
+        for name, lines in (("metrics.jsonl", metrics), ("timing.jsonl", timing)):
+            (path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def report_seconds(folder: Path) -> float:
+    """Seconds of the command that makes the page of a hundred runs."""
+    many = many_runs(folder / "many", folder / "sweep-2" / "bc-a-seed0")
+    program = "import sys; from countmorl.cli import main; sys.exit(main())"
+    words = ["-c", program, "report", str(many), "-o", str(folder / "report.html")]
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
 def run() -> list[Result]:
     """Time twelve small runs in three ways."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         two, one = timed_sweep(folder, 2), timed_sweep(folder, 1)
         alone = plain(folder)
-        share = largest_share(folder)
+        share, page = largest_share(folder), report_seconds(folder)
     return [
         Result(
             name=f"sweep of 12 runs, one worker: {3600 * 12 / one:.0f} runs an hour",
@@ -162,6 +201,13 @@ def run() -> list[Result]:
             seconds=0.0,
             ratio=share,
             ratio_to="what was foreseen for it",
+            limit=1.0,
+        ),
+        Result(
+            name="report of 100 runs of 100 epochs, as a page",
+            seconds=page,
+            ratio=page / 10,
+            ratio_to="10 s",
             limit=1.0,
         ),
     ]

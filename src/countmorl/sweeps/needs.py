@@ -8,7 +8,7 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.sweeps.facts import DataFacts
 
-PROGRAM = 0.9e9
+PROGRAM = 1.2e9
 """Bytes of Python, JAX and what XLA compiles."""
 COPIES = 5.0
 """How often the data lie in memory while they are read, scaled and put on the device."""
