@@ -32,6 +32,16 @@ def small_plan(tmp_path: Path, *names: str, seeds: int = 1, **changes) -> Sweep:
     return Sweep.of(methods, [log], seeds=seeds, options=OPTIONS)
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a sweep that must be the same each time; where its data lie may differ."""
+    here = str(folder.parent).encode()
+    return {
+        str(path.relative_to(folder)): path.read_bytes().replace(here, b"HERE")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("timing.jsonl", ".lock") and path.suffix != ".log"
+    }
+
+
 def finish(folder: SweepFolder, row: Row) -> Run:
     """Make a row's run look as if it had been trained."""
     manifest = Manifest(algorithm=row.algorithm, config=to_json(row.config), options=row.options)

@@ -15,7 +15,7 @@ MODEL = EnsembleConfig(max_epochs=10, batch=256, least_steps=1)
 OPTIONS = RunOptions(eval_every=10, eval_episodes=5)
 
 
-def seconds(config, name=0):
+def seconds(config):
     plan = Sweep.of([config], ["log.npz"], options=OPTIONS)
     return [row_seconds(row, FACTS, COST, STEPS) for row in plan.rows]
 

@@ -95,6 +95,16 @@ def start():
     )
 
 
+def begun(process, tmp_path, row):
+    """Hand a process its job, and come back when the run has recorded an epoch."""
+    process.stdin.write(json.dumps(job(tmp_path, row)).encode() + b"\n")
+    process.stdin.flush()
+    metrics = tmp_path / "sweep" / row.name / "metrics.jsonl"
+    while not metrics.exists():
+        assert process.poll() is None, process.stderr.read()
+    return metrics
+
+
 def test_a_method_of_ones_own_is_found_beside_the_sweep(tmp_path):
     (tmp_path / "mine_of_worker.py").write_text(
         "from dataclasses import dataclass\n"
@@ -115,11 +125,7 @@ def test_a_method_of_ones_own_is_found_beside_the_sweep(tmp_path):
 def test_it_ends_with_whoever_started_it(tmp_path):
     (row,) = small_plan(tmp_path, "bc", epochs=1_000_000).rows
     with start() as process:
-        process.stdin.write(json.dumps(job(tmp_path, row)).encode() + b"\n")
-        process.stdin.flush()
-        metrics = tmp_path / "sweep" / row.name / "metrics.jsonl"
-        while not metrics.exists():
-            assert process.poll() is None, process.stderr.read()
+        begun(process, tmp_path, row)
         process.stdin.close()
         assert process.wait(60) == ORPHANED
         process.stdin = None
@@ -128,11 +134,7 @@ def test_it_ends_with_whoever_started_it(tmp_path):
 def test_asked_to_stop_it_saves_and_says_so(tmp_path):
     (row,) = small_plan(tmp_path, "bc", epochs=1_000_000).rows
     with start() as process:
-        process.stdin.write(json.dumps(job(tmp_path, row)).encode() + b"\n")
-        process.stdin.flush()
-        metrics = tmp_path / "sweep" / row.name / "metrics.jsonl"
-        while not metrics.exists():
-            assert process.poll() is None, process.stderr.read()
+        metrics = begun(process, tmp_path, row)
         process.send_signal(signal.SIGTERM)
         said = json.loads(process.stdout.read())
         assert process.wait(60) == 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from countmorl.algorithms.model_alone import AbstractAlone, CodesAlone
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import to_json
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.sweeps.facts import DataFacts, Sources
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.rows import Row, short_hash
@@ -92,7 +93,7 @@ def row_seconds(row: Row, facts: DataFacts, cost: Cost, steps: Mapping[str, floa
     return whole + epochs * each + again
 
 
-def _model_seconds(model, facts: DataFacts, cost: Cost) -> float:
+def _model_seconds(model: EnsembleConfig, facts: DataFacts, cost: Cost) -> float:
     return model.max_epochs * model.steps(facts.rows) * cost.model_step
 
 

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from countmorl.algorithms.model_alone import AbstractAlone, CodesAlone
 from countmorl.configs import to_json
 from countmorl.errors import CountMorlError
 from countmorl.progress import duration, number
@@ -126,12 +127,11 @@ def cells(at: Standing | None) -> tuple[str, str, str, str]:
 def _work(row: Row) -> float:
     """How much a row is to do, roughly: its epochs of updates."""
     config = row.config
-    parts = [config.epochs * config.updates]
-    if row.algorithm == "model":
-        parts = [config.model.max_epochs * config.model.least_steps]  # type: ignore[attr-defined]
-    elif row.algorithm == "codes":
-        parts = [config.codes.fit_epochs * config.codes.fit_updates]  # type: ignore[attr-defined]
-    return float(sum(parts))
+    if isinstance(config, CodesAlone):
+        return config.codes.fit_epochs * config.codes.fit_updates
+    if isinstance(config, AbstractAlone):
+        return config.model.max_epochs * config.model.least_steps
+    return config.epochs * config.updates
 
 
 def watcher_for(plan: Sweep, folder: SweepFolder) -> Lines:
