@@ -22,7 +22,18 @@ from countmorl.rollouts import PenalizedModel
 from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
 
 UPDATES, BRANCHES, ROWS = 100, 2_000, 20_000
-NAMES = ("count-morl", "bc", "td3-bc", "cql", "mopo", "morel", "combo", "rambo", "repb-sde")
+NAMES = (
+    "count-morl",
+    "bc",
+    "td3-bc",
+    "cql",
+    "mopo",
+    "morel",
+    "combo",
+    "rambo",
+    "repb-sde",
+    "mobile",
+)
 
 
 class Given(AbstractBuild):

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from countmorl.reports.facts import RunFacts
-from countmorl.runs.calibration import Bin, Calibration, SwappedActions
+from countmorl.runs.calibration import Bin, Calibration, Jolted, SwappedActions
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import RunOptions
@@ -21,6 +21,7 @@ CALIBRATION = Calibration(
     verdict="Counts predict the model's error.",
     bins=(Bin(count=2.0, error=0.5, error_se=0.1, rows=4),),
     swapped_actions=SwappedActions(median_count=1.0, told_apart=0.75),
+    jolted=(Jolted(of="actions", noise=0.3, median_count=2.0, unseen=0.25, told_apart=0.875),),
 )
 
 

@@ -23,7 +23,7 @@ MODEL = EnsembleConfig(
     members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1
 )
 EVERY = {"epochs": 3, "updates": 4, "batch": 20}
-# The termination rule is given, so that none has to be learned nine times.
+# The termination rule is given, so that none has to be learned ten times.
 DREAMS = EVERY | {"horizon": 2, "branches": 20, "retain": 2, "model": MODEL, "sac": SAC}
 DREAMS |= {"termination": "never"}
 OWN = {
@@ -36,6 +36,7 @@ OWN = {
     "combo": DREAMS,
     "rambo": DREAMS | {"clone_epochs": 2, "adversary": AdversaryConfig(steps=5, batch=8)},
     "repb-sde": DREAMS | {"first_epochs": 2},
+    "mobile": DREAMS | {"samples": 2},
 }
 
 

@@ -66,8 +66,8 @@ def contents(run):
     return [(run.path / name).read_bytes() for name in ("metrics.jsonl", "policy.safetensors")]
 
 
-def test_all_nine_are_there():
-    assert len(OWN) == 9
+def test_all_ten_are_there():
+    assert len(OWN) == 10
     assert set(OWN) <= set(NAMES)
 
 
@@ -182,6 +182,15 @@ def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monk
     assert len(set(streams.values())) == len(streams)
 
 
+@pytest.mark.parametrize("name", ["mopo", "combo"])
+def test_any_model_based_method_may_imitate(runs, log, name, tmp_path):
+    config = replace(small(name), imitate=1.0, real_share=0.5)  # type: ignore[call-arg]
+    run = train(config, log, model=runs("mopo").path, out=tmp_path / "run", **QUIET)
+    records = run.records("policy")
+    assert all(record.imitation is not None and record.imitation > 0 for record in records)
+    assert all(record.imitation is None for record in runs(name).records("policy"))
+
+
 def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs, log, tmp_path):
     calm = replace(small("rambo"), adversary=AdversaryConfig(weight=0.0))  # type: ignore[call-arg]
     run = train(calm, log, out=tmp_path / "run", **QUIET)
@@ -219,6 +228,8 @@ def test_wrong_settings_are_refused(name, wrong):
         ("combo", {"real_share": 1.0}),
         ("rambo", {"adversary": 3e-4}),
         ("rambo", {"clone_epochs": -1}),
+        ("mobile", {"weight": -1.0}),
+        ("mobile", {"samples": 0}),
         ("repb-sde", {"balance": -1.0}),
         ("repb-sde", {"first_epochs": 0}),
     ],

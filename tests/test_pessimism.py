@@ -1,10 +1,14 @@
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 
 from countmorl.counting.base import AbstractCounter
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.pessimism import (
+    Ahead,
+    BellmanPenalty,
     CountPenalty,
     HaltUnknown,
     NoPessimism,
@@ -13,6 +17,7 @@ from countmorl.pessimism import (
     StdPenalty,
     disagreement,
 )
+from models import small_ensemble
 
 
 class Fixed(AbstractCounter):
@@ -34,6 +39,16 @@ def test_count_penalty_by_hand():
     np.testing.assert_allclose(lowered.facts["unseen"], [0, 0, 1])
     np.testing.assert_allclose(lowered.facts["count"], [4, 0.5 - 0.5 * 0.5**0.5, 0], atol=1e-6)
     assert not lowered.halt.any()
+
+
+def test_a_rollout_ends_where_most_members_never_saw_the_pair():
+    counter = Fixed([[4, 1, 0], [4, 0, 0], [4, 0, 3]])
+    penalty = CountPenalty(counter, 2.0, "AVG", 0.5, "penalties", -7.0)
+    lowered = penalty(Pairs(Members(), X, HIDDEN))
+    np.testing.assert_array_equal(lowered.halt, [False, True, True])
+    np.testing.assert_allclose(lowered.facts["unknown"], [0, 1, 1])
+    np.testing.assert_allclose(lowered.penalty, [1.0, 2.0, 2 * (2 + 3**-0.5) / 3], rtol=1e-6)
+    assert lowered.worth == -7
 
 
 def test_without_pessimism_nothing_is_lowered():
@@ -111,3 +126,47 @@ def test_the_spread_penalty_is_in_each_targets_own_scale():
     lowered = SpreadPenalty(jnp.asarray(scale), 10.0)(Pairs(Members(), PAIRS, NONE))
     wanted = 10 * np.linalg.norm(np.asarray(Members.mean).std(axis=0) / scale, axis=-1)
     np.testing.assert_allclose(lowered.penalty, wanted, rtol=1e-5)
+
+
+def disagreeing(means):
+    """Elites that predict these numbers, each for both targets, and are quite certain."""
+    net = small_ensemble(members=len(means), inputs=3, targets=2, width=4)
+    still = jax.tree.map(jnp.zeros_like, net.members)
+    last = jnp.stack([jnp.array([m, m, 0.0, 0.0]) for m in means])
+    nets = eqx.tree_at(
+        lambda n: (n.biases, n.log_var_max, n.log_var_min),
+        still,
+        ((*still.biases[:-1], last), still.log_var_max - 30.0, still.log_var_min - 40.0),
+    )
+    return eqx.tree_at(lambda e: e.members, net, nets)
+
+
+def worth(drawn, *, key):
+    return drawn.sum(axis=-1)
+
+
+def test_the_bellman_penalty_by_hand():
+    ensemble, x = disagreeing([1.0, 2.0, 4.0]), jnp.zeros((5, 3))
+    pairs = Pairs(ensemble, x, ensemble.trunks(x), Ahead(worth, jr.key(0)))
+    lowered = BellmanPenalty(3.0, 4)(pairs)
+    # Targets of 2, 4 and 8.
+    np.testing.assert_allclose(lowered.penalty, 3 * np.std([2, 4, 8], ddof=1), rtol=1e-4)
+    assert not lowered.halt.any()
+
+
+def test_members_that_differ_where_it_is_worth_nothing_cost_nothing():
+    ensemble, x = disagreeing([1.0, 2.0, 4.0]), jnp.zeros((5, 3))
+    ahead = Ahead(lambda drawn, *, key: jnp.zeros(len(drawn)), jr.key(0))
+    pairs = Pairs(ensemble, x, ensemble.trunks(x), ahead)
+    np.testing.assert_array_equal(BellmanPenalty(3.0, 1)(pairs).penalty, np.zeros(5))
+
+
+def test_noise_that_all_members_share_is_no_disagreement():
+    one = small_ensemble(members=1, inputs=3, targets=2)
+    thrice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 3, axis=0), one.members)
+    same = eqx.tree_at(lambda e: (e.members, e.elites), one, (thrice, jnp.arange(3)))
+    x = jr.normal(jr.key(1), (6, 3))
+    noisy = Ahead(lambda drawn, *, key: drawn.sum(axis=-1) + jr.normal(key, (6,)), jr.key(0))
+    for ensemble in (same, one):  # One elite has none to disagree with.
+        pairs = Pairs(ensemble, x, ensemble.trunks(x), noisy)
+        np.testing.assert_allclose(BellmanPenalty(1.0, 2)(pairs).penalty, np.zeros(6), atol=1e-5)

@@ -3,6 +3,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import pytest
 
 from countmorl import load
 from countmorl.agents.base import AbstractAgent
@@ -62,6 +63,26 @@ def test_rewards_are_lowered_by_the_penalty():
     np.testing.assert_allclose(steps.reward[alive], 0.75, atol=1e-5)
     np.testing.assert_allclose(steps.next_obs - steps.obs, 1.0, atol=1e-5)
     np.testing.assert_allclose(facts["penalty"], [0.25, 0.25])
+
+
+class Ending(AbstractPessimism):
+    """Ends every rollout at once, worth so much."""
+
+    worth: float = eqx.field(static=True)
+
+    def __call__(self, pairs):
+        rows = len(pairs.x)
+        return Lowered(jnp.full(rows, 0.25), jnp.ones(rows, bool), {}, self.worth)
+
+
+@pytest.mark.parametrize(("worth", "paid"), [(-3.0, -3.0), (0.0, 0.0), (5.0, 0.75)])
+def test_an_end_in_the_unknown_is_worth_no_more_than_it_may_be(worth, paid):
+    # The model promises 1, lowered to 0.75.
+    model = eqx.tree_at(lambda m: m.pessimism, counting_model(), Ending(worth))
+    steps, alive, _, _ = rollout(model, act, jnp.zeros((2, 1)), 3, key=jr.key(0))
+    assert int(alive.sum()) == 2
+    assert steps.terminated[alive].all()
+    np.testing.assert_allclose(steps.reward[alive], paid, atol=1e-5)
 
 
 def test_many_branches_are_rolled_out_in_blocks_of_their_own_noise(monkeypatch):

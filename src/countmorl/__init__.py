@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from countmorl.algorithms.combo import COMBO as COMBO
     from countmorl.algorithms.count_morl import CountMORL as CountMORL
     from countmorl.algorithms.cql import CQL as CQL
+    from countmorl.algorithms.mobile import MOBILE as MOBILE
     from countmorl.algorithms.mopo import MOPO as MOPO
     from countmorl.algorithms.morel import MOReL as MOReL
     from countmorl.algorithms.rambo import RAMBO as RAMBO
@@ -56,6 +57,7 @@ _HOMES = {
     "Estimate": "evaluation.base",
     "MOPO": "algorithms.mopo",
     "Method": "sweeps.methods",
+    "MOBILE": "algorithms.mobile",
     "MOReL": "algorithms.morel",
     "Policy": "runtime.policy",
     "RAMBO": "algorithms.rambo",

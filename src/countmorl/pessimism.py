@@ -1,15 +1,30 @@
 """Pessimism: how a model's step is lowered where the data say little."""
 
 from abc import abstractmethod
-from typing import Literal
+from collections.abc import Callable
+from typing import ClassVar, Literal
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import jax.random as jr
 from jaxtyping import Array, Bool, Float
 
 from countmorl.counting.base import AbstractCounter
-from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
+from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penalty
 from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
+from countmorl.types import Key
+
+Worth = Callable[..., Float[Array, " batch"]]
+
+
+class Ahead(eqx.Module):
+    """What pairs lead to, for a pessimism that looks ahead."""
+
+    worth: Worth
+    """From what may follow (standardised targets of each pair) and a `key` to r + gamma V(s')."""
+    key: Key
 
 
 class Pairs(eqx.Module):
@@ -20,6 +35,8 @@ class Pairs(eqx.Module):
     """Standardised inputs."""
     hidden: Float[Array, "elites batch hidden"]
     """The elites' second hidden layers."""
+    ahead: Ahead | None = None
+    """Where the pessimism looks ahead, what steps are worth."""
 
 
 class Lowered(eqx.Module):
@@ -31,6 +48,8 @@ class Lowered(eqx.Module):
     """Steps that end the rollout here."""
     facts: dict[str, Float[Array, " batch"]]
     """Numbers of each step worth logging."""
+    worth: float | None = eqx.field(static=True, default=None)
+    """What a step that halts is worth at the most, whatever the model promises there."""
 
     @classmethod
     def by(cls, penalty: Float[Array, " batch"], **facts: Float[Array, " batch"]) -> "Lowered":
@@ -41,9 +60,20 @@ class Lowered(eqx.Module):
 class AbstractPessimism(eqx.Module):
     """A rule from state-action pairs to penalties."""
 
+    looks_ahead: ClassVar[bool] = False
+    """Whether it asks for the critics' values of what may follow (`Pairs.ahead`)."""
+
     @abstractmethod
     def __call__(self, pairs: Pairs) -> Lowered:
         """Judge a batch of pairs."""
+
+
+def elites_spread(
+    ensemble: Ensemble, hidden: Float[Array, "elites batch hidden"]
+) -> Float[Array, " batch"]:
+    """How far apart the elites' predictions are: the norm of their deviation, targets scaled."""
+    mean, _ = jax.vmap(GaussianNet.head)(ensemble.elite_members, hidden)
+    return jnp.linalg.norm(mean.std(axis=0), axis=-1)
 
 
 class CountPenalty(AbstractPessimism):
@@ -53,13 +83,30 @@ class CountPenalty(AbstractPessimism):
     beta: float = eqx.field(static=True)
     estimate: Kind = eqx.field(static=True)
     alpha: float = eqx.field(static=True)
+    join: Join = eqx.field(static=True, default="counts")
+    end: float | None = eqx.field(static=True, default=None)
+    """Where most members never saw a pair the rollout ends, worth this; None: it goes on."""
+    spread: float | None = eqx.field(static=True, default=None)
+    """Pairs that most members saw are priced by the members' spread, of which this much costs beta;
+    None: by the count."""
 
     def __call__(self, pairs: Pairs) -> Lowered:
         """Count with every elite, estimate, penalise."""
         counts = self.counter.counts(pairs.x, pairs.hidden)
         count = CountEstimate.of(counts).count(self.estimate, self.alpha)
-        unseen = (counts == 0).all(axis=0).astype(jnp.float32)
-        return Lowered.by(count_penalty(count, self.beta), count=count, unseen=unseen)
+        missed = counts == 0
+        facts = {"count": count, "unseen": missed.all(axis=0).astype(jnp.float32)}
+        penalty = members_penalty(counts, self.estimate, self.alpha, self.beta, self.join)
+        unknown = 2 * missed.sum(axis=0) > len(counts)
+        if self.spread is not None:
+            doubt = elites_spread(pairs.ensemble, pairs.hidden)
+            facts["uncertainty"] = doubt
+            price = self.beta * jnp.minimum(1.0, doubt / self.spread)
+            penalty = jnp.where(unknown, self.beta, price)
+        if self.end is None:
+            return Lowered.by(penalty, **facts)
+        facts["unknown"] = unknown.astype(jnp.float32)
+        return Lowered(penalty, unknown, facts, self.end)
 
 
 Uncertainty = Literal["max_std", "mean_spread", "ensemble_std"]
@@ -106,6 +153,35 @@ class SpreadPenalty(AbstractPessimism):
         mean, _ = pairs.ensemble.predict(pairs.x)
         doubt = jnp.linalg.norm(mean.std(axis=0) / self.scale, axis=-1)
         return Lowered.by(self.weight * doubt, uncertainty=doubt)
+
+
+class BellmanPenalty(AbstractPessimism):
+    """MOBILE: weight times the deviation over the elites of E_{s'}[r + gamma V(s')].
+
+    The expectation is a mean over a few draws. All elites draw with the same noise: what they then
+    differ in is what they say, not what they happened to draw.
+    """
+
+    looks_ahead: ClassVar[bool] = True
+
+    weight: float = eqx.field(static=True)
+    samples: int = eqx.field(static=True)
+
+    def __call__(self, pairs: Pairs) -> Lowered:
+        """Ask every elite where it would go, and what it would be worth there."""
+        ahead = pairs.ahead
+        assert ahead is not None, "a rollout must be given the values of what follows"
+        mean, log_var = jax.vmap(GaussianNet.head)(pairs.ensemble.elite_members, pairs.hidden)
+        deviation = jnp.exp(0.5 * log_var)
+
+        def draw(key: Key) -> Float[Array, "elites batch"]:
+            noise_key, value_key = jr.split(key)
+            drawn = mean + deviation * jr.normal(noise_key, mean.shape[1:])
+            return jax.vmap(lambda each: ahead.worth(each, key=value_key))(drawn)
+
+        # One draw after the other: all at once would hold members times samples of every network.
+        targets = jax.lax.map(draw, jr.split(ahead.key, self.samples)).mean(axis=0)
+        return Lowered.by(self.weight * targets.std(axis=0, ddof=min(1, len(targets) - 1)))
 
 
 class HaltUnknown(AbstractPessimism):

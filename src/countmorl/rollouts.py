@@ -15,10 +15,12 @@ from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.known_reward import KnownReward
 from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import AbstractTermination
-from countmorl.pessimism import AbstractPessimism, Lowered, Pairs
+from countmorl.pessimism import AbstractPessimism, Ahead, Lowered, Pairs
 from countmorl.types import Key, Metrics, Transition
 
 Act = Callable[..., Float[Array, "batch action"]]
+Value = Callable[..., Float[Array, " batch"]]
+"""From observations and a `key` to what they are worth one step before, in rewards: gamma V."""
 Carry = tuple[Float[Array, "batch obs"], Bool[Array, " batch"], Int[Array, " batch"] | None]
 
 
@@ -59,25 +61,50 @@ class PenalizedModel(eqx.Module):
         action: Float[Array, "batch action"],
         outside: Float[Array, "batch exogenous"] | None = None,
         *,
+        value: Value | None = None,
         key: Key,
     ) -> tuple[Transition, Lowered]:
         """Draw next observation and reward from one elite per row; lower the reward.
 
-        `outside` are the next exogenous numbers, where there are such.
+        `outside` are the next exogenous numbers, where there are such; `value` is for a pessimism
+        that looks ahead.
         """
         route_key, noise_key, end_key = jr.split(key, 3)
         x = self.ensemble.standardize(obs, action)
         hidden = self.ensemble.trunks(x)
         mean, log_var = self.ensemble.routed_head(hidden, key=route_key)
         drawn = mean + jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
+        next_obs, reward = self.following(obs, action, drawn, outside)
+        ahead = None
+        if self.pessimism.looks_ahead and value is not None:
+
+            def worth(targets: Float[Array, "batch targets"], *, key: Key) -> Array:
+                after, paid = self.following(obs, action, targets, outside)
+                return paid + value(after, key=key)
+
+            ahead = Ahead(worth, jr.fold_in(key, 3))
+        lowered = self.pessimism(Pairs(self.ensemble, x, hidden, ahead))
+        terminated = self.termination(obs, action, next_obs, key=end_key) | lowered.halt
+        reward = reward - lowered.penalty
+        if lowered.worth is not None:
+            # Nothing is gained from what a model promises where it knows nothing.
+            reward = jnp.where(lowered.halt, jnp.minimum(reward, lowered.worth), reward)
+        step = Transition(obs, action, reward, next_obs, terminated)
+        return step, lowered
+
+    def following(
+        self,
+        obs: Float[Array, "batch obs"],
+        action: Float[Array, "batch action"],
+        drawn: Float[Array, "batch targets"],
+        outside: Float[Array, "batch exogenous"] | None,
+    ) -> tuple[Float[Array, "batch obs"], Float[Array, " batch"]]:
+        """Next observation and reward, from standardised targets."""
         drawn = self.ensemble.targets.invert(drawn)
         next_obs, reward = self.layout.following(obs, action, drawn[:, :-1], outside), drawn[:, -1]
         if self.known_reward is not None:
             reward = self.known_reward(self.layout, obs, action, next_obs)
-        lowered = self.pessimism(Pairs(self.ensemble, x, hidden))
-        terminated = self.termination(obs, action, next_obs, key=end_key) | lowered.halt
-        step = Transition(obs, action, reward - lowered.penalty, next_obs, terminated)
-        return step, lowered
+        return next_obs, reward
 
 
 class Rolled(NamedTuple):
@@ -102,12 +129,14 @@ def rollout(
     *,
     sequences: Sequences | None = None,
     rows: Int[Array, " batch"] | None = None,
+    value: Value | None = None,
     key: Key,
 ) -> Rolled:
     """Roll `horizon` steps from each start.
 
     A branch ends at its first terminal step, which is still live; later steps of it are not. With
     `sequences`, exogenous numbers follow those of the logged `rows`, and a branch ends with them.
+    `value` is asked by a pessimism that looks ahead.
     """
 
     def one(carry: Carry, step_key: Key) -> tuple[Carry, Any]:
@@ -116,7 +145,8 @@ def rollout(
         outside = None
         if sequences is not None and row is not None:
             outside = sequences.following[row]
-        step, lowered = model.step(obs, act(obs, key=act_key), outside, key=model_key)
+        action = act(obs, key=act_key)
+        step, lowered = model.step(obs, action, outside, value=value, key=model_key)
         bounded = jnp.isfinite(step.next_obs).all(axis=-1) & jnp.isfinite(step.reward)
         live = alive & bounded  # A model that explodes must not poison the buffer.
         facts = {"penalty": lowered.penalty, "terminated": step.terminated.astype(jnp.float32)}

@@ -57,3 +57,12 @@ def test_the_own_value_of_vectors_is_the_least_of_one_draw():
     action, density = policy.sample(key=jr.key(9))
     np.testing.assert_allclose(value, np.asarray(head.q(nets, OBS, action)).min(axis=0), rtol=1e-5)
     np.testing.assert_allclose(log_prob, density, rtol=1e-5)
+
+
+def test_how_far_a_policy_is_from_given_actions():
+    policy = TanhHead().distribution(jnp.array([[0.5, -1.0, -3.0, 2.0]]))
+    far = (np.tanh(0.5) - 0.2) ** 2 + (np.tanh(-1.0) - 0.4) ** 2  # Whatever the deviations are.
+    np.testing.assert_allclose(TanhHead().apart(policy, jnp.array([[0.2, 0.4]])), [far], rtol=1e-5)
+    numbers = CategoricalHead().distribution(jnp.log(jnp.array([[1.0, 2.0, 5.0]])))
+    hot = jnp.array([[0.0, 1.0, 0.0]])
+    np.testing.assert_allclose(CategoricalHead().apart(numbers, hot), [np.log(4)], rtol=1e-5)

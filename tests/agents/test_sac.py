@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from countmorl.agents.heads import q_values
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC, Pull, SACConfig, likeness
 from countmorl.errors import ConfigError
-from countmorl.nets import TanhNormal
+from countmorl.nets import MLP, TanhNormal
 from countmorl.scaling import Standardizer
 from countmorl.types import Transition
 from models import agent as small_agent
@@ -169,6 +169,9 @@ def test_it_learns_a_one_step_task():
         {"polyak": 0.0},
         {"average_share": 1.5},
         {"log_std_min": 2.0},
+        {"critics": 0},
+        {"diversity": -1.0},
+        {"diversity": 1.0, "critics": 1},
         {"target_entropy": float("nan")},
     ],
 )
@@ -185,6 +188,17 @@ def test_the_advantage_against_numpy_without_a_future_after_the_end():
     gain = np.asarray(lived.reward) + 0.995 * np.where(lived.terminated, 0, after) - here
     wanted = (gain - gain.mean()) / (gain.std() + 1e-6)
     np.testing.assert_allclose(sac.advantage(lived), wanted, rtol=1e-3, atol=1e-4)
+
+
+def test_what_observations_are_worth_a_step_before_in_the_logs_rewards():
+    sac, obs = eqx.tree_at(lambda a: a.unit, small_agent(), jnp.asarray(4.0)), steps().obs
+    scale = Standardizer(jnp.array([1.0, -2.0]), jnp.array([2.0, 0.5]))
+    sac = eqx.tree_at(lambda a: a.standardizer, sac, scale)
+    moved = jax.tree.map(lambda leaf: leaf + 0.1, sac.state.targets)
+    sac = eqx.tree_at(lambda a: a.state.targets, sac, moved)
+    action, _ = sac.distribution(sac.state.actor, scale(obs)).sample(key=jr.key(7))
+    q = np.asarray(q_values(moved, scale(obs), action)).min(axis=0)
+    np.testing.assert_allclose(sac.worth_before(obs, key=jr.key(7)), 0.995 * 4 * q, rtol=1e-5)
 
 
 def test_the_advantage_is_of_standardised_observations():
@@ -205,3 +219,125 @@ def test_imitation_raises_the_likelihood_of_the_data_and_moves_the_actor_alone()
     assert np.asarray(after.likelihood(after.state.actor, scaled)).mean() > before
     assert eqx.tree_equal(after.state.critics, sac.state.critics)
     assert after.state.log_weight == sac.state.log_weight
+
+
+@eqx.filter_jit
+def pulled_agent(weight, rows):
+    return SAC.make(CONFIG, 3, 2, updates=100, pull=Pull(weight, rows), key=jr.key(0))
+
+
+def test_the_loss_of_a_pulled_actor_by_hand():
+    sac, data = pulled_agent(0.5, 2), batch()
+    policy = TanhNormal(jnp.zeros((8, 2)).at[0, 0].set(1.0), jnp.zeros((8, 2)))
+    action = jnp.ones((8, 2))  # Of rows that are not real, too: they must not count.
+    good = jnp.array([4.0, -4.0, 2.0, 2.0, -2.0, -2.0, 0.0, 0.0])  # Of mean size 2.
+    loss, facts = sac.pulled(jnp.asarray(3.0), good, policy, action.at[2:].set(9.0))
+    far = ((np.tanh(1.0) - 1) ** 2 + 1 + 1 + 1) / 2
+    np.testing.assert_allclose(facts["imitation"], far, rtol=1e-5)
+    np.testing.assert_allclose(loss, 3 / 2 + 0.5 * far, rtol=1e-5)
+    assert facts["actor_loss"] == 3.0
+    none, _ = sac.pulled(jnp.asarray(0.0), jnp.zeros(8), policy, action)
+    np.testing.assert_allclose(none, 0.5 * far, rtol=1e-5)  # Values of 0 divide nothing by 0.
+    # The size of values is a constant: the loss divides their gradient, and has none of its own.
+    slope = jax.grad(lambda q: sac.pulled(-q.mean(), q, policy, action)[0])(good)
+    np.testing.assert_allclose(slope, np.full(8, -1 / 8 / 2), rtol=1e-5)
+    assert update(sac, data)[1]["imitation"] > 0
+
+
+def test_without_weight_the_update_is_bit_for_bit_what_it_was():
+    plain, metrics = update(agent(), batch())
+    none, same = update(pulled_agent(0.0, 8), batch())
+    assert eqx.tree_equal(plain.state, none.state)
+    assert metrics.keys() == same.keys()
+    assert "imitation" not in metrics
+
+
+def test_a_pull_draws_the_policy_to_the_data():
+    rng = np.random.default_rng(0)
+    action = jnp.full((32, 1), 0.6)
+    obs = jnp.asarray(rng.standard_normal((32, 1)), jnp.float32)
+    # Half of the rows pay for the other end: values alone lead away from the data's 0.6.
+    tried = jnp.asarray(rng.uniform(-1, 1, (32, 1)), jnp.float32)
+    rows = Transition(
+        jnp.tile(obs, (2, 1)),
+        jnp.concatenate([action, tried]),
+        jnp.concatenate([-action, -tried])[:, 0],
+        jnp.tile(obs, (2, 1)),
+        jnp.ones(64, bool),
+    )
+    config = SACConfig(hidden=(16, 16), actor_rate=3e-3, critic_rate=3e-3, actor_decay=False)
+    real = jax.tree.map(lambda leaf: leaf[:32], rows)
+
+    def far(weight):
+        sac = SAC.make(config, 1, 1, updates=300, pull=Pull(weight, 32), key=jr.key(0))
+
+        @eqx.filter_jit
+        def learn(sac):
+            step = lambda agent, key: (agent.update(rows, key=key)[0], None)  # noqa: E731
+            return jax.lax.scan(step, sac, jr.split(jr.key(5), 300))[0]
+
+        sac = learn(sac)
+        policy = sac.distribution(sac.state.actor, real.obs)
+        return float(sac.head.apart(policy, real.action).mean())
+
+    assert far(20.0) < 0.02 < 0.5 < far(0.0)
+
+
+def test_a_pull_raises_the_likelihood_of_numbered_actions():
+    sac = SAC.make(
+        SACConfig(hidden=(8,), actor_rate=0.03, actor_decay=False),
+        1,
+        3,
+        updates=100,
+        discrete=True,
+        pull=Pull(10.0, 8),
+        key=jr.key(0),
+    )
+    obs, action = jnp.ones((8, 1)), jnp.tile(jnp.array([0.0, 1.0, 0.0]), (8, 1))
+    data = Transition(obs, action, jnp.zeros(8), obs, jnp.ones(8, bool))
+    step = eqx.filter_jit(lambda agent, key: agent.update(data, key=key))
+    first = None
+    for n in range(50):
+        sac, facts = step(sac, jr.key(n))
+        first = facts["imitation"] if first is None else first
+    assert facts["imitation"] < 0.2 < 0.8 < first
+
+
+def linear_critics(slopes):
+    """Critics Q(s, a) = slope . a, of one observation number."""
+    weights = jnp.stack([jnp.array([[0.0], [a], [b]]) for a, b in slopes])
+    return MLP((weights,), (jnp.zeros((len(slopes), 1)),), "relu")
+
+
+@pytest.mark.parametrize(
+    ("slopes", "wanted"),
+    [
+        ([(1.0, 0.0), (2.0, 0.0)], 2.0),  # Two alike, whatever their size: 2 pairs of 1, over 1.
+        ([(1.0, 0.0), (0.0, 3.0)], 0.0),
+        ([(1.0, 0.0), (-1.0, 0.0)], -2.0),
+        ([(3.0, 4.0), (1.0, 0.0), (0.0, 1.0)], 2 * (0.6 + 0.8 + 0.0) / 2),
+        ([(0.0, 0.0), (1.0, 0.0)], 0.0),
+    ],
+)
+def test_how_alike_critics_are_by_hand(slopes, wanted):
+    value = likeness(linear_critics(slopes), jnp.ones((4, 1)), jnp.ones((4, 2)))
+    np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_many_critics_and_their_diversity():
+    steps, config = batch(), SACConfig(hidden=(16, 16), critics=5, critic_rate=0.01)
+    assert SACConfig().critics == 2
+    diverse = SACConfig(hidden=(16, 16), critics=5, critic_rate=0.01, diversity=100.0)
+    found = []
+    for each in (config, diverse):
+        sac = agent(each)
+        assert q_values(sac.state.critics, steps.obs, steps.action).shape == (5, 8)
+        for _ in range(20):
+            sac, _ = update(sac, steps)
+        found.append(float(likeness(sac.state.critics, steps.obs, steps.action)))
+    assert found[1] < found[0] - 0.2
+
+
+def test_numbered_actions_have_no_gradients_to_compare():
+    with pytest.raises(ConfigError, match="`diversity` compares gradients"):
+        SAC.make(SACConfig(diversity=1.0), 1, 3, updates=1, discrete=True, key=jr.key(0))

@@ -178,6 +178,23 @@ def test_where_nothing_ever_ends_it_costs_a_whole_one(ended, wanted):
     assert CountMORL(beta=2.0).unseen_cost(build) == 2
 
 
+@pytest.mark.parametrize(("rewards", "worst"), [([1.0, 2.0], 0.0), ([-2.0, -2.0], -200.0)])
+def test_an_end_is_worth_the_worst_future_that_the_log_knows(rewards, worst):
+    build = Given(dataset=SimpleNamespace(reward=np.array(rewards)))
+    config = CountMORL(sac=SACConfig(discount=0.99))
+    assert config.worst_value(build) == pytest.approx(worst)
+
+
+def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path):
+    codes = replace(SMALL.codes, verified=0.5)
+    config = replace(SMALL, join="penalties", unseen="end", codes=codes)
+    run = train(config, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
+    assert max(run.lines("metrics.jsonl")[-1]["rollout_unknown"]) > 0
+    query = load_query(run)
+    assert query.join == "penalties"
+    assert query.counter.limits is not None
+
+
 def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_shared(
     log, whole, tmp_path
 ):

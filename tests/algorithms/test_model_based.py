@@ -1,8 +1,12 @@
+import jax.random as jr
 import pytest
 
+from countmorl import load
+from countmorl.agents.sac import NO_PULL, Pull
 from countmorl.algorithms.model_based import STEPS, published_rates
 from countmorl.algorithms.mopo import MOPO
 from countmorl.errors import ConfigError
+from small_runs import small, vector_log
 
 
 def test_shares_become_whole_numbers_of_rows_and_rollouts():
@@ -25,11 +29,21 @@ def test_methods_that_lower_no_reward_have_the_published_rates():
         ({"branches": 0}, "`branches` must be at least 1"),
         ({"horizon": 0}, "`horizon`"),
         ({"clone_epochs": -1}, "`clone_epochs`"),
+        ({"imitate": -1.0}, "`imitate`"),
+        ({"imitate": 1.0, "real_share": 0.0}, "`imitate` draws .* `real_share` leaves none"),
+        ({"imitate": 1.0, "real_share": 0.001}, "`imitate` draws .* `real_share` leaves none"),
     ],
 )
 def test_wrong_settings_are_refused(wrong, words):
     with pytest.raises(ConfigError, match=words):
         MOPO(**wrong)
+
+
+def test_imitation_pulls_at_the_real_rows_of_a_batch():
+    log = load(vector_log())
+    made = small("mopo", imitate=0.3, real_share=0.25).agent(log, key=jr.key(0))
+    assert made.pull == Pull(0.3, 5)
+    assert small("mopo", real_share=0.25).agent(log, key=jr.key(0)).pull == NO_PULL
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -3,11 +3,11 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from countmorl.counting.calibration import calibrate, compare, told_apart
+from countmorl.counting.calibration import alarm, calibrate, compare, told_apart
 from countmorl.counting.exact import ExactCounter
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
-from countmorl.runs.calibration import SwappedActions
+from countmorl.runs.calibration import Jolted, SwappedActions
 from countmorl.scaling import Standardizer
 
 NONE = SwappedActions(median_count=0.0, told_apart=0.5)
@@ -53,3 +53,21 @@ def test_counts_fall_where_actions_are_swapped():
     facts = calibrate(ensemble, counter, x, jnp.ones((10, 2)), "AVG", 0.5, actions=1)
     assert facts.median_count == 3.0
     assert facts.swapped_actions == SwappedActions(median_count=0.0, told_apart=1.0)
+    # No pair with noise was ever logged: each costs more than any held-out one.
+    assert [(each.of, each.noise) for each in facts.jolted] == [
+        (of, noise) for of in ("actions", "observations") for noise in (0.1, 0.3, 1.0)
+    ]
+    for each in facts.jolted:
+        assert (each.median_count, each.unseen, each.told_apart) == (0.0, 1.0, 1.0)
+    assert "can be relied on as an alarm" in facts.verdict
+
+
+def test_the_alarm_is_only_as_good_as_what_it_hears_a_deviation_away():
+    def at(of, noise, told_apart):
+        return Jolted(of=of, noise=noise, median_count=0.0, unseen=0.0, told_apart=told_apart)
+
+    deaf = (at("actions", 0.1, 1.0), at("actions", 1.0, 0.62), at("observations", 1.0, 0.97))
+    assert alarm(deaf) == (
+        "A deviation away from the data they tell pairs from held-out ones in 62 % of cases by "
+        "the action and in 97 % by the observation, so they cannot be relied on as an alarm."
+    )

@@ -1,3 +1,5 @@
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -27,3 +29,11 @@ def test_loss_is_the_mean_squared_error_of_the_reconstruction():
         np.mean((np.asarray(coder.decoder(code)) - 1) ** 2),
         rtol=1e-5,
     )
+
+
+def test_the_error_of_a_rebuilt_pair_by_hand():
+    coder = Autoencoder.make(Standardizer.identity(3), 2, 3, 2, key=jr.key(0))
+    coder = eqx.tree_at(lambda c: c.decoder, coder, jax.tree.map(jnp.zeros_like, coder.decoder))
+    # A decoder that always answers (0, 0): the mean square of the pair itself.
+    error = coder.error(jnp.ones((2, 3)), jnp.array([[1.0, 3.0], [0.0, 0.0]]))
+    np.testing.assert_allclose(error, [5.0, 0.0])

@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from countmorl.counting.estimate import CountEstimate, count_penalty
+from countmorl.counting.estimate import CountEstimate, count_penalty, members_penalty
 from countmorl.errors import ConfigError
 
 # Three members' counts of three pairs: means 4, 1, 0; deviations (over N - 1) 2, 1, 0.
@@ -31,3 +31,27 @@ def test_one_member_alone_has_no_deviation():
 def test_unknown_estimate_is_refused():
     with pytest.raises(ConfigError, match="LC, AVG or UC, got 'median'"):
         CountEstimate.of(COUNTS).count("median", 0.5)  # type: ignore[arg-type]
+
+
+# Members' penalties of a pair: 1, 1, 0.1 (counts 0, 1, 100): mean 0.7, deviation 0.3 sqrt(3).
+MIXED = jnp.array([[0, 4], [1, 4], [100, 4]])
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("LC", 0.7 + 0.15 * 3**0.5), ("AVG", 0.7)])
+def test_penalties_joined_by_hand(kind, expected):
+    joined = members_penalty(MIXED, kind, 0.5, 2.0, "penalties")
+    np.testing.assert_allclose(joined, [2 * expected, 1.0], rtol=1e-6)
+
+
+def test_a_mean_of_penalties_does_not_hide_members_that_never_saw_a_pair():
+    by_counts = members_penalty(MIXED, "AVG", 0.5, 1.0, "counts")
+    by_penalties = members_penalty(MIXED, "AVG", 0.5, 1.0, "penalties")
+    np.testing.assert_allclose(by_counts[0], (101 / 3) ** -0.5, rtol=1e-6)
+    assert by_penalties[0] > 4 * by_counts[0] - 1e-6
+    np.testing.assert_allclose(by_counts[1], by_penalties[1])  # Where all agree, both do.
+
+
+@pytest.mark.parametrize("kind", ["LC", "UC"])
+def test_joined_penalties_stay_between_nothing_and_beta(kind):
+    joined = members_penalty(MIXED, kind, 50.0, 3.0, "penalties")
+    np.testing.assert_allclose(joined, [3.0 if kind == "LC" else 0.0, 1.5], rtol=1e-6)

@@ -1,7 +1,7 @@
 import pytest
 
 from countmorl.counting.fit import CodeFacts
-from countmorl.counting.search import crowding, next_bits, search_length
+from countmorl.counting.search import crowding, hopeless, next_bits, search_length
 
 
 def facts(rows_per_code, codes=1000):
@@ -31,9 +31,11 @@ def test_a_search_that_cannot_succeed_ends_with_the_closest():
         tried.append(bits)
         return bits, facts(1000.0 - bits)
 
-    bits, _ = search_length(stubborn, lambda text: None)
-    assert bits == 128
-    assert len(tried) <= 6
+    said: list[str] = []
+    bits, _ = search_length(stubborn, said.append)
+    assert bits == 36
+    assert tried == [24, 36]  # The longer codes tell no more, so no third one is fitted.
+    assert "codes of 36 bits are hardly less crowded than shorter ones" in said[0]
 
 
 def test_codes_that_are_too_full_count_as_crowded():
@@ -47,3 +49,10 @@ def test_where_to_look_next():
     assert next_bits({24: 0.7}, 7.0) == 16
     assert next_bits({16: 70.0, 32: 0.7}, 7.0) == 24
     assert next_bits({20: 10.1, 21: 4.9}, 7.0) == 21
+
+
+def test_when_longer_codes_do_not_help():
+    assert not hopeless({24: 70.0})
+    assert not hopeless({24: 70.0, 36: 50.0})
+    assert hopeless({24: 70.0, 36: 60.0})
+    assert not hopeless({16: 6.9, 24: 6.8})  # As few rows per code as are wanted.

@@ -25,7 +25,7 @@ def test_plans_are_of_the_papers_sizes(name, methods):
 
 def test_table1_has_all_methods_on_the_twelve_tasks_with_the_papers_settings():
     plan = named_plan("table1", preset="paper", seeds=1)
-    assert {row.algorithm for row in plan.trained} == set(ALGORITHMS)
+    assert {row.algorithm for row in plan.trained} == set(ALGORITHMS) - {"mobile"}
     by_name = {row.name: row.config for row in plan.rows}
     count = by_name["count-morl-hopper-medium-expert-v2-seed0"]
     assert (count.horizon, count.beta, count.estimate, count.epochs) == (20, 3.0, "UC", 1000)

@@ -21,7 +21,7 @@ from countmorl.types import Key, Metrics, Transition
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractActorCriticConfig:
-    """What all learners with an actor and two critics can be told."""
+    """What all learners with an actor and critics can be told."""
 
     hidden: tuple[int, ...] = (256, 256)
     """Units of each hidden layer of actor and critics."""
@@ -104,6 +104,10 @@ class AbstractActorCritic(AbstractAgent):
     @abstractmethod
     def begun_as(self, clone: "AbstractActorCritic") -> Self:
         """Return this agent with the actor of another, which has imitated."""
+
+    @abstractmethod
+    def worth_before(self, obs: Float[Array, "batch obs"], *, key: Key) -> Float[Array, " batch"]:
+        """What observations are worth one step before they are reached, in the log's rewards."""
 
     @abstractmethod
     def advantage(self, lived: Transition) -> Float[Array, " batch"]:

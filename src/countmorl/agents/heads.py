@@ -45,6 +45,12 @@ class AbstractHead(ABC):
     ) -> tuple[Float[Array, "*batch"], Float[Array, "*batch"]]:
         """The least value over the critics of the policy's own action, and its log-density."""
 
+    @abstractmethod
+    def apart(
+        self, policy: Distribution, action: Float[Array, "*batch action"]
+    ) -> Float[Array, "*batch"]:
+        """How far the policy is from given actions."""
+
     def all_values(
         self, critics: MLP, obs: Float[Array, "batch obs"]
     ) -> Float[Array, "actions critics batch"] | None:
@@ -98,6 +104,12 @@ class TanhHead(AbstractHead):
         action, log_prob = policy.sample(key=key)
         return self.q(critics, obs, action).min(axis=0), log_prob
 
+    def apart(
+        self, policy: Distribution, action: Float[Array, "*batch action"]
+    ) -> Float[Array, "*batch"]:
+        """The squared distance of the likeliest action, which says nothing of the deviation."""
+        return jnp.sum(jnp.square(policy.mode() - action), axis=-1)
+
 
 @dataclass(frozen=True)
 class CategoricalHead(AbstractHead):
@@ -135,6 +147,12 @@ class CategoricalHead(AbstractHead):
         least = jax.vmap(lambda critic: critic(obs))(critics).min(axis=0)
         chance = jnp.exp(policy.log_probs)
         return jnp.sum(chance * least, axis=-1), jnp.sum(chance * policy.log_probs, axis=-1)
+
+    def apart(
+        self, policy: Distribution, action: Float[Array, "*batch action"]
+    ) -> Float[Array, "*batch"]:
+        """Minus the log-likelihood: the likeliest of numbered actions has no gradient."""
+        return -policy.log_prob(action)
 
     def all_values(
         self, critics: MLP, obs: Float[Array, "batch obs"]

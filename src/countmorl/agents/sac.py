@@ -18,9 +18,9 @@ from countmorl.agents.base import (
     in_rewards,
     network_policy,
 )
-from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
+from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead, pair_value
 from countmorl.agents.terms import AbstractCriticTerm, NoTerm
-from countmorl.configs import finite, positive
+from countmorl.configs import at_least, finite, positive
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP, CosineDecay, adam
@@ -31,6 +31,8 @@ from countmorl.types import Key, Metrics, Transition
 
 LOG_STD_MAX = 2.0
 """Ceiling of the policy's log deviation, the same in all public code."""
+LEAST_VALUE = 1e-3
+"""The least mean size of values that an actor's loss is divided by, in units of rewards."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +50,21 @@ class SACConfig(AbstractActorCriticConfig):
     target_entropy: float | None = None
     """Entropy the policy is held to; default minus the number of action columns, or half of the
     uniform policy's where actions are discrete."""
+    critics: int = 2
+    """Critics; the least of their values counts, so more of them are more pessimistic (EDAC has 10
+    to 50)."""
+    diversity: float = 0.0
+    """Weight of a term that keeps the critics' gradients by the action apart (EDAC's eta), so that
+    many critics do not all think the same off the data. Not for discrete actions."""
     log_std_min: float = -5.0
     """Floor of the policy's log deviation (the authors use -20)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        at_least(self, critics=1, diversity=0)
         positive(self, "entropy_rate")
+        if self.diversity and self.critics < 2:
+            raise ConfigError("`diversity` keeps critics apart, and `critics` gives only one.")
         finite(self, "target_entropy", "log_std_min")
         if self.log_std_min >= LOG_STD_MAX:
             raise ConfigError(
@@ -62,13 +73,25 @@ class SACConfig(AbstractActorCriticConfig):
             )
 
 
+@dataclass(frozen=True)
+class Pull:
+    """How strongly the actor is drawn to the data's actions."""
+
+    weight: float = 0.0
+    rows: int = 0
+    """Rows at the front of a batch that are real; the others show no action of the data."""
+
+
+NO_PULL = Pull()
+
+
 class SACState(eqx.Module):
     """Networks and optimisers."""
 
     actor: MLP
     averaged: MLP
     critics: MLP
-    """Two critics, stacked."""
+    """All critics, stacked."""
     targets: MLP
     log_weight: Float[Array, ""]
     """Logarithm of the entropy's weight."""
@@ -77,11 +100,30 @@ class SACState(eqx.Module):
     weight_opt: optax.OptState
 
 
+def likeness(
+    critics: MLP, obs: Float[Array, "batch obs"], action: Float[Array, "batch action"]
+) -> Float[Array, ""]:
+    """How alike the critics' gradients by the action are (EDAC; An et al., NeurIPS 2021).
+
+    The inner products of the normalised gradients of all ordered pairs, summed over pairs, averaged
+    over the batch, divided by the number of critics less one: their number if all are alike.
+    """
+    slope = jax.vmap(jax.grad(pair_value, 2), (None, 0, 0))
+    slopes = jax.vmap(slope, (0, None, None))(critics, obs, action)
+    # A critic that is flat has no direction; the root of 0 has no gradient.
+    size = jnp.sqrt(jnp.sum(jnp.square(slopes), axis=-1, keepdims=True) + 1e-20)
+    slopes /= size
+    whole = jnp.sum(jnp.square(slopes.sum(axis=0)), axis=-1)
+    own = jnp.sum(jnp.square(slopes), axis=(0, 2))
+    return jnp.mean(whole - own) / (len(slopes) - 1)
+
+
 class SAC(AbstractActorCritic):
-    """Two critics, a stochastic actor, a learned entropy weight.
+    """Two critics or more, a stochastic actor, a learned entropy weight.
 
     Critic: (Q_i(s, a) - y)^2, y = r + gamma (1 - d) [min_j Q'_j(s', a') - w log pi(a'|s')].
     Actor: w log pi(a|s) - min_i Q_i(s, a).  Entropy's weight w: -log w (log pi + target entropy).
+    Where it also imitates, the actor's loss is that of TD3+BC (see `pulled`).
     """
 
     state: SACState
@@ -94,6 +136,7 @@ class SAC(AbstractActorCritic):
     head: AbstractHead = eqx.field(static=True)
     target_entropy: float = eqx.field(static=True)
     actor_rate: float | CosineDecay = eqx.field(static=True)
+    pull: Pull = eqx.field(static=True, default=NO_PULL)
 
     @classmethod
     def make(
@@ -108,6 +151,7 @@ class SAC(AbstractActorCritic):
         term: AbstractCriticTerm | None = None,
         value: float = 0.0,
         unit: float = 1.0,
+        pull: Pull = NO_PULL,
         key: Key,
     ) -> "SAC":
         """Start with random networks and an entropy weight of 1; `updates` is the run's length.
@@ -120,6 +164,11 @@ class SAC(AbstractActorCritic):
             if discrete
             else TanhHead(log_std_range=(config.log_std_min, LOG_STD_MAX))
         )
+        if discrete and config.diversity:
+            raise ConfigError(
+                "`diversity` compares gradients by the action, which numbered actions have not. "
+                "Leave it at 0."
+            )
         logits, inputs, values = head.sizes(obs_dim, action_dim)
         actor_key, critic_key = jr.split(key)
         rate = config.actor_rate
@@ -127,7 +176,7 @@ class SAC(AbstractActorCritic):
         actor = MLP.make((obs_dim, *config.hidden, logits), key=actor_key)
         sizes = (inputs, *config.hidden, values)
         critic = lambda k: MLP.make(sizes, norm=config.critic_norm, key=k).shifted(value / unit)  # noqa: E731
-        critics = jax.vmap(critic)(jr.split(critic_key))
+        critics = jax.vmap(critic)(jr.split(critic_key, config.critics))
         log_weight = jnp.zeros(())
         state = SACState(
             actor=actor,
@@ -143,7 +192,7 @@ class SAC(AbstractActorCritic):
         entropy = head.target_entropy(action_dim) if entropy is None else entropy
         standardizer = standardizer or Standardizer.identity(obs_dim)
         parts = (state, term or NoTerm(), standardizer, jnp.asarray(unit, jnp.float32))
-        return cls(*parts, config, head, entropy, actor_rate)
+        return cls(*parts, config, head, entropy, actor_rate, pull)
 
     @classmethod
     def of(
@@ -153,6 +202,7 @@ class SAC(AbstractActorCritic):
         *,
         updates: int,
         term: AbstractCriticTerm | None = None,
+        pull: Pull = NO_PULL,
         key: Key,
     ) -> "SAC":
         """Start, sized and scaled for a dataset."""
@@ -166,6 +216,7 @@ class SAC(AbstractActorCritic):
             term=term,
             value=config.first_value(dataset),
             unit=config.unit(dataset),
+            pull=pull,
             key=key,
         )
 
@@ -179,18 +230,24 @@ class SAC(AbstractActorCritic):
             q = self.head.q(critics, batch.obs, batch.action)
             error = jnp.sum(jnp.mean(jnp.square(q - y), axis=1))
             extra, facts = self.term(critics, self, batch, key=jr.fold_in(key, 2))
+            if config.diversity:
+                extra += config.diversity * likeness(critics, batch.obs, batch.action)
             return error + extra, {"critic_loss": error, "q": q.mean()} | facts
 
         (_, facts), gradient = jax.value_and_grad(critic_loss, has_aux=True)(old.critics)
         critics, critic_opt = adam(config.critic_rate, gradient, old.critic_opt, old.critics)
         weight = jnp.exp(old.log_weight)
 
-        def actor_loss(actor: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        def actor_loss(actor: MLP) -> tuple[Float[Array, ""], tuple[Float[Array, ""], Metrics]]:
             policy = self.distribution(actor, batch.obs)
             good, log_prob = self.head.own_value(policy, critics, batch.obs, key=actor_key)
-            return jnp.mean(weight * log_prob - good), log_prob.mean()
+            loss, more = jnp.mean(weight * log_prob - good), {}
+            if self.pull.weight:
+                loss, more = self.pulled(loss, good, policy, batch.action)
+            return loss, (log_prob.mean(), more)
 
-        (actor_value, log_prob), gradient = jax.value_and_grad(actor_loss, has_aux=True)(old.actor)
+        losses = jax.value_and_grad(actor_loss, has_aux=True)
+        (actor_value, (log_prob, more)), gradient = losses(old.actor)
         actor, actor_opt = adam(self.actor_rate, gradient, old.actor_opt, old.actor)
         slope = -(log_prob + self.target_entropy)
         log_weight, weight_opt = adam(config.entropy_rate, slope, old.weight_opt, old.log_weight)
@@ -208,10 +265,31 @@ class SAC(AbstractActorCritic):
             "actor_loss": actor_value,
             "entropy_weight": weight,
             "entropy": -log_prob,
-        } | facts
+        } | (more | facts)
         parts = (state, self.term.learned(facts))
         new = eqx.tree_at(lambda agent: (agent.state, agent.term), self, parts)
         return new, in_rewards(metrics, self.unit)
+
+    def pulled(
+        self,
+        loss: Float[Array, ""],
+        good: Float[Array, " batch"],
+        policy: Distribution,
+        action: Float[Array, "batch action"],
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """The actor's loss with a pull to the data: lambda loss + weight mean_real d(pi(s), a).
+
+        lambda = 1 / mean |min Q|, a constant, as in TD3+BC: values count by how they differ in
+        relation to their own size, so the weight means the same whatever rewards are, and however
+        far the discount looks ahead. The entropy is divided too: its worth in rewards stays. Of
+        the two parts the first is reported as the actor's loss, in rewards.
+        """
+        real = jax.tree.map(lambda leaf: leaf[: self.pull.rows], policy)
+        apart = jnp.mean(self.head.apart(real, action[: self.pull.rows]))
+        # Critics that give 0 everywhere must not make the values' share infinite.
+        size = jnp.maximum(jax.lax.stop_gradient(jnp.mean(jnp.abs(good))), LEAST_VALUE)
+        facts = {"actor_loss": loss, "imitation": apart}
+        return loss / size + self.pull.weight * apart, facts
 
     def imitate(self, batch: Transition) -> tuple[Self, Metrics]:
         """Raise the likelihood of the data's actions; nothing but the actor learns."""
@@ -265,6 +343,13 @@ class SAC(AbstractActorCritic):
     def act(self, obs: Float[Array, "*batch obs"], *, key: Key) -> Float[Array, "*batch action"]:
         """Sample actions."""
         return self.distribution(self.state.actor, self.standardizer(obs)).sample(key=key)[0]
+
+    def worth_before(self, obs: Float[Array, "batch obs"], *, key: Key) -> Float[Array, " batch"]:
+        """gamma min_j Q'_j(s, a), a of the policy; in the log's rewards."""
+        obs = self.standardizer(obs)
+        policy = self.distribution(self.state.actor, obs)
+        q, _ = self.head.own_value(policy, self.state.targets, obs, key=key)
+        return self.config.discount * self.unit * q
 
     def advantage(self, lived: Transition) -> Float[Array, " batch"]:
         """r + gamma (1 - d) min Q(s', mean pi(s')) - min Q(s, a), standardised."""

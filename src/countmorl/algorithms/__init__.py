@@ -5,6 +5,7 @@ from countmorl.algorithms.bc import BC
 from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.algorithms.cql import CQL
+from countmorl.algorithms.mobile import MOBILE
 from countmorl.algorithms.model_alone import CodesAlone, ModelAlone
 from countmorl.algorithms.mopo import MOPO
 from countmorl.algorithms.morel import MOReL
@@ -24,6 +25,7 @@ ALGORITHMS: dict[str, type[AbstractAlgorithm]] = {
     "combo": COMBO,
     "rambo": RAMBO,
     "repb-sde": RepBSDE,
+    "mobile": MOBILE,
 }
 
 

@@ -15,15 +15,20 @@ pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` ha
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
+from countmorl import trees
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import at_least
 from countmorl.counting import find_counter
 from countmorl.counting.base import CodesConfig
-from countmorl.counting.estimate import SIGNS, Kind
-from countmorl.pessimism import CountPenalty
+from countmorl.counting.estimate import SIGNS, Join, Kind
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.pessimism import CountPenalty, elites_spread
 
 REWARDS = 0.4
 """What an unseen pair costs, in mean rewards. The paper's tuned betas come to that: 1 on Hopper's
@@ -31,6 +36,14 @@ and Walker2d's replays. lab/choices.md has a whole mean reward."""
 ENDLESS = 1.0
 """The same where no logged step is terminal: the model knows of no end that a policy could run
 into, and the penalty alone keeps it with the data."""
+
+WIDEST = 0.99
+"""Share of the logged pairs on which the elites agree better than on those that cost beta."""
+SAMPLE = 20_000
+"""Logged pairs that are asked for it."""
+
+LOWEST = 0.01
+"""Share of the logged rewards that are among the lowest: a single row may be an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +86,17 @@ class CountMORL(AbstractModelBased):
     (UC) it."""
     alpha: float = 0.5
     """Deviations between the mean count and LC or UC (alpha)."""
+    join: Join = "counts"
+    """What of the members is joined by the estimate: their counts, as in the paper, or their
+    penalties. A mean of counts hides members that never saw a pair."""
+    unseen: Literal["pay", "end"] = "pay"
+    """What becomes of a rollout where most elites never saw the pair. pay: it goes on and pays
+    beta, as in the paper. end: it ends there, worth no more than the worst that the log knows:
+    its lowest rewards for ever, or 0 where that is less. Wants `codes.verified`."""
+    price: Literal["counts", "spread"] = "counts"
+    """What a pair costs that was seen. counts: beta / sqrt(n), as in the paper. spread: what the
+    elites' predictions differ by, beta where that is as much as on the logged pairs they differ
+    on most; an unseen pair costs beta in either case."""
     counter: str = "codes"
     """How pairs are counted: codes (learned, the paper's), simhash (random projections, nothing
     learned; Tang et al., 2017), exact (pairs that repeat), or another of
@@ -100,7 +124,10 @@ class CountMORL(AbstractModelBased):
     def pessimism(self, build: AbstractBuild) -> CountPenalty:
         """Count the pairs of the data, penalise by the count."""
         counter = build.counter(self.counter, self.codes)
-        penalty = CountPenalty(counter, self.unseen_cost(build), self.estimate, self.alpha)
+        end = self.worst_value(build) if self.unseen == "end" else None
+        spread = widest_spread(build) if self.price == "spread" else None
+        how = (self.unseen_cost(build), self.estimate, self.alpha, self.join, end, spread)
+        penalty = CountPenalty(counter, *how)
         build.keep_counter(self.counter, penalty)
         return penalty
 
@@ -108,9 +135,25 @@ class CountMORL(AbstractModelBased):
         """A pair that was never seen costs beta, and no pair costs more."""
         return 3 * unit if self.beta == "auto" else self.beta
 
+    def worst_value(self, build: AbstractBuild) -> float:
+        """What the worst future that the log knows is worth, never more than an end."""
+        low = float(np.quantile(build.dataset.reward, LOWEST))
+        return min(0.0, low) / (1 - self.sac.discount)
+
     def unseen_cost(self, build: AbstractBuild) -> float:
         """Return beta, as given or from the data."""
         if self.beta != "auto":
             return self.beta
         share = REWARDS if build.dataset.terminated.any() else ENDLESS
         return share * float(np.abs(build.dataset.reward).mean(dtype=np.float64))
+
+
+def widest_spread(build: AbstractBuild) -> float:
+    """What the elites' predictions differ by on the logged pairs they differ on most."""
+    some = build.pairs[:: -(-len(build.pairs) // SAMPLE)]
+    return float(jnp.quantile(_spreads(build.ensemble, some), WIDEST))
+
+
+@eqx.filter_jit
+def _spreads(ensemble: Ensemble, x: Float[Array, "rows inputs"]) -> Float[Array, " rows"]:
+    return trees.in_blocks(lambda rows, _: elites_spread(ensemble, ensemble.trunks(rows)), x)

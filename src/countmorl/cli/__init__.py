@@ -28,7 +28,7 @@ class Entry:
 
 
 ENTRIES: dict[str, Entry] = {
-    "train": Entry("METHOD DATA", "Train a policy from a log by one of nine methods.", True),
+    "train": Entry("METHOD DATA", "Train a policy from a log by one of ten methods.", True),
     "sweep": Entry("PLAN", "Many runs at once: the paper's tables, or your own plan.", True),
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),

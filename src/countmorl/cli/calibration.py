@@ -31,5 +31,19 @@ def calibration(run: RunFolder, json: bool = False) -> int:
         f"actions it is {swapped.median_count:.1f}, and the logged one of two such pairs "
         f"counts more in {100 * swapped.told_apart:.0f} % of cases."
     )
+    if facts.jolted:
+        print_table(
+            ("noise on", "deviations", "told apart", "unseen", "median count"),
+            (
+                (
+                    each.of,
+                    f"{each.noise:g}",
+                    f"{100 * each.told_apart:.0f} %",
+                    f"{100 * each.unseen:.0f} %",
+                    f"{each.median_count:.1f}",
+                )
+                for each in facts.jolted
+            ),
+        )
     print(f"Figure: {errors(opened)}")
     return 0

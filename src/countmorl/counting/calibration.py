@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, Real
 from scipy.stats import mannwhitneyu, spearmanr
@@ -13,10 +16,14 @@ from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Kind
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
-from countmorl.runs.calibration import Bin, Calibration, SwappedActions
+from countmorl.runs.calibration import Bin, Calibration, Jolted, SwappedActions
 from countmorl.scaling import Standardizer
 
 BINS = 8
+NOISE = (0.1, 0.3, 1.0)
+"""Distances from the data, in deviations of each column."""
+FAR = 0.9
+"""How often a pair a whole deviation away must be told from the data for counts to be an alarm."""
 LEVEL = 0.01
 
 
@@ -57,7 +64,58 @@ def calibrate(
     _, others = _errors(ensemble, counter, swapped, y, scale)
     count, other = (np.asarray(CountEstimate.of(c).count(kind, alpha)) for c in (counts, others))
     swapped = told_apart(count, other)
-    return compare(count, np.asarray(error), swapped, rows_per_code=counter.rows_per_code)
+    jolts = tuple(
+        jolted(ensemble, counter, x, of, noise, actions=actions)
+        for of in ("actions", "observations")
+        for noise in NOISE
+    )
+    plain = compare(count, np.asarray(error), swapped, rows_per_code=counter.rows_per_code)
+    return replace(plain, jolted=jolts, verdict=f"{plain.verdict} {alarm(jolts)}")
+
+
+def jolted(
+    ensemble: Ensemble,
+    counter: AbstractCounter,
+    x: Float[Array, "rows inputs"],
+    of: str,
+    noise: float,
+    *,
+    actions: int,
+) -> Jolted:
+    """Compare held-out pairs with the same pairs beside the data: noise on standardised columns."""
+    columns = jnp.arange(x.shape[1]) >= x.shape[1] - actions
+    moved = columns if of == "actions" else ~columns
+    # The same noise at every distance: what differs is the distance.
+    beside = x + noise * jnp.where(moved, jr.normal(jr.key(0), x.shape), 0.0)
+    near, far = (np.asarray(_counts(ensemble, counter, rows)) for rows in (x, beside))
+    cost = [np.mean(1 / np.sqrt(np.maximum(1, counts)), axis=0) for counts in (far, near)]
+    wins = mannwhitneyu(*cost).statistic / len(x) ** 2
+    return Jolted(
+        of=of,
+        noise=noise,
+        median_count=float(np.median(far.mean(axis=0))),
+        unseen=float((far == 0).all(axis=0).mean()),
+        told_apart=float(wins),
+    )
+
+
+@eqx.filter_jit
+def _counts(
+    ensemble: Ensemble, counter: AbstractCounter, x: Float[Array, "rows inputs"]
+) -> Int[Array, "members rows"]:
+    return counter.counts(x, ensemble.trunks(x))
+
+
+def alarm(jolts: tuple[Jolted, ...]) -> str:
+    """Say in a sentence whether counts notice pairs that lie beside the data."""
+    shares = {each.of: 100 * each.told_apart for each in jolts if each.noise == NOISE[-1]}
+    sure = all(each.told_apart >= FAR for each in jolts if each.noise == NOISE[-1])
+    word = "can" if sure else "cannot"
+    return (
+        f"A deviation away from the data they tell pairs from held-out ones in "
+        f"{shares['actions']:.0f} % of cases by the action and in {shares['observations']:.0f} % "
+        f"by the observation, so they {word} be relied on as an alarm."
+    )
 
 
 def told_apart(

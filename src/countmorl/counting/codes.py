@@ -60,6 +60,13 @@ class Autoencoder(eqx.Module):
         """The bottleneck rounded: sigmoid(z) rounds to one where z > 0."""
         return self.logits(hidden) > 0
 
+    def error(
+        self, hidden: Float[Array, "*batch hidden"], target: Float[Array, "*batch inputs"]
+    ) -> Float[Array, "*batch"]:
+        """Mean squared error of each pair's reconstruction."""
+        rebuilt = self.decoder(jax.nn.sigmoid(self.logits(hidden)))
+        return jnp.mean(jnp.square(rebuilt - target), axis=-1)
+
     def loss(
         self,
         hidden: Float[Array, "batch hidden"],

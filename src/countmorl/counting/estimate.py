@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Num
 from countmorl.errors import ConfigError
 
 Kind = Literal["LC", "AVG", "UC"]
+Join = Literal["counts", "penalties"]
 SIGNS: dict[str, float] = {"LC": -1.0, "AVG": 0.0, "UC": 1.0}
 
 
@@ -40,3 +41,20 @@ def count_penalty(count: Float[Array, "*batch"], beta: float) -> Float[Array, "*
     than a pair that was never seen.
     """
     return beta / jnp.sqrt(jnp.maximum(count, 1.0))
+
+
+def members_penalty(
+    counts: Num[Array, "members *batch"], kind: Kind, alpha: float, beta: float, join: Join
+) -> Float[Array, "*batch"]:
+    """What a pair costs, by the members' counts.
+
+    Joined by `counts`: the penalty of the estimated count, as in the paper. Joined by `penalties`:
+    beta times the mean of min(1, 1 / sqrt(n_i)), or alpha deviations above (LC) or below (UC) it,
+    from 0 to beta. A mean of counts hides members that never saw a pair behind one that shares a
+    crowded code with it; a mean of penalties does not.
+    """
+    if join == "counts":
+        return count_penalty(CountEstimate.of(counts).count(kind, alpha), beta)
+    each = CountEstimate.of(count_penalty(counts.astype(jnp.float32), 1.0))
+    # Few counts are dear: the lower count is the higher penalty.
+    return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)

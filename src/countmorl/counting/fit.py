@@ -185,6 +185,19 @@ def code_counts(
     return jnp.stack([table.lookup(w) for table, w in zip(tables, words, strict=True)])
 
 
+@eqx.filter_jit
+def rebuilding_errors(
+    ensemble: Ensemble, autoencoders: Autoencoder, x: Float[Array, "rows inputs"]
+) -> Float[Array, "elites rows"]:
+    """How far every elite's decoder is from the pairs themselves."""
+
+    def one(rows: Array, _: Array) -> Array:
+        each = jax.vmap(Autoencoder.error, (0, 0, None))
+        return each(autoencoders, ensemble.trunks(rows), rows)
+
+    return trees.in_blocks(one, x, axis=1)
+
+
 def describe(
     tables: tuple[CountTable, ...], ones: np.ndarray, rows: int, held: np.ndarray
 ) -> CodeFacts:

@@ -1,12 +1,14 @@
 """Counts by learned codes: each elite's encoder and its table."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.fit import CodeFacts, CodesFit, code_counts, collapsed
+from countmorl.counting.fit import CodeFacts, CodesFit, code_counts, collapsed, rebuilding_errors
 from countmorl.counting.search import search_length
 from countmorl.counting.table import CountTable
 from countmorl.errors import RunError
@@ -22,6 +24,8 @@ class CodeCounter(AbstractTableCounter):
 
     autoencoders: Autoencoder
     tables: tuple[CountTable, ...]
+    limits: Float[Array, " elites"] | None = None
+    """The largest error of each decoder with which a code is verified; None: all codes count."""
 
     @classmethod
     def fit(cls, job: Counting) -> "CodeCounter":
@@ -40,7 +44,7 @@ class CodeCounter(AbstractTableCounter):
         saved = trees.nest(arrays)
         tables = tuple(map(CountTable.from_arrays, saved["tables"]))
         autoencoders = Autoencoder.from_arrays(saved["autoencoders"])
-        return cls(autoencoders=autoencoders, tables=tables)
+        return cls(autoencoders=autoencoders, tables=tables, limits=saved.get("limits"))
 
     @property
     def bits(self) -> int:
@@ -50,13 +54,17 @@ class CodeCounter(AbstractTableCounter):
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
-        """Count by every elite's code."""
-        return code_counts(self.autoencoders, self.tables, hidden)
+        """Count by every elite's code; a code that is not verified counts nothing."""
+        counts = code_counts(self.autoencoders, self.tables, hidden)
+        if self.limits is None:
+            return counts
+        error = jax.vmap(Autoencoder.error, (0, 0, None))(self.autoencoders, hidden, x)
+        return jnp.where(error <= self.limits[:, None], counts, 0)
 
     def merge(self, other: "CodeCounter") -> "CodeCounter":
         """Add up the tables of two datasets that were coded by the same encoders."""
         tables = tuple(a.merge(b) for a, b in zip(self.tables, other.tables, strict=True))
-        return CodeCounter(autoencoders=self.autoencoders, tables=tables)
+        return CodeCounter(autoencoders=self.autoencoders, tables=tables, limits=self.limits)
 
 
 def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:
@@ -68,12 +76,21 @@ def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:
         tables, facts = fit.counted(autoencoders)
         bad = collapsed(facts.samples_per_code, len(job.rows.x))
         if not bad:
-            return CodeCounter(autoencoders=autoencoders, tables=tables), facts
+            limits = verified_limits(job, autoencoders)
+            return CodeCounter(autoencoders=autoencoders, tables=tables, limits=limits), facts
         job.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
     raise RunError(
         f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "
         "their counts mean nothing. Try another --codes.bits, or more --codes.fit-epochs."
     )
+
+
+def verified_limits(job: Counting, autoencoders: Autoencoder) -> Float[Array, " elites"] | None:
+    """The quantile of each decoder's error over the training rows that the config asks for."""
+    if job.config.verified is None:
+        return None
+    errors = np.asarray(rebuilding_errors(job.ensemble, autoencoders, job.rows.x))
+    return jnp.asarray(np.quantile(errors, job.config.verified, axis=1), jnp.float32)
 
 
 def tell_quality(job: Counting, bits: int, facts: CodeFacts) -> None:

@@ -15,7 +15,7 @@ from countmorl import trees
 from countmorl.configs import from_json, to_json
 from countmorl.counting import find_counter
 from countmorl.counting.base import AbstractCounter
-from countmorl.counting.estimate import CountEstimate, Kind, count_penalty
+from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penalty
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runs.folder import Run
@@ -64,6 +64,7 @@ class CountUse:
     action_low: tuple[float, ...]
     action_high: tuple[float, ...]
     discrete: bool
+    join: Join = "counts"
 
     @property
     def space(self) -> ActionSpace:
@@ -82,6 +83,7 @@ class CountQuery:
     beta: float
     estimate: Kind
     alpha: float
+    join: Join = "counts"
 
     @property
     def obs_dim(self) -> int:
@@ -106,12 +108,13 @@ class CountQuery:
         # Nothing is converted or added up outside of the one program: each little operation would
         # be compiled by itself.
         parts = self.ensemble, self.counter
-        members, estimates, penalties = _count(parts, obs, vectors, self.alpha, self.beta)
+        how = self.estimate, self.alpha, self.beta, self.join
+        members, estimates, penalty = _count(parts, obs, vectors, how)
         kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
         return Counts(
             members=np.asarray(members),
             estimates={kind: np.asarray(estimates[kind]) for kind in kinds},
-            penalty=np.asarray(penalties[self.estimate]),
+            penalty=np.asarray(penalty),
         )
 
 
@@ -120,10 +123,9 @@ def _count(
     parts: tuple[Ensemble, AbstractCounter],
     obs: Float[Array | np.ndarray, "pairs obs"],
     action: Float[Array | np.ndarray, "pairs action"],
-    alpha: float,
-    beta: float,
-) -> tuple[Int[Array, "members pairs"], dict[Kind, Array], dict[Kind, Array]]:
-    """Every member's counts; by kind of estimate, the counts that are believed and the penalty."""
+    how: tuple[Kind, float, float, Join],
+) -> tuple[Int[Array, "members pairs"], dict[Kind, Array], Float[Array, " pairs"]]:
+    """Every member's counts; the estimates by their kind; the penalty by the run's own."""
     ensemble, counter = parts
 
     def one(x: Array, _: Array) -> Array:
@@ -133,8 +135,9 @@ def _count(
     members = trees.in_blocks(one, ensemble.standardize(*pairs), axis=1)
     estimate = CountEstimate.of(members)
     kinds: tuple[Kind, ...] = ("LC", "AVG", "UC")
-    counts: dict[Kind, Array] = {kind: estimate.count(kind, alpha) for kind in kinds}
-    return members, counts, {kind: count_penalty(counts[kind], beta) for kind in kinds}
+    kind, alpha, beta, join = how
+    counts: dict[Kind, Array] = {each: estimate.count(each, alpha) for each in kinds}
+    return members, counts, members_penalty(members, kind, alpha, beta, join)
 
 
 def save_counter(run: Run, counter: AbstractCounter, use: CountUse) -> None:
@@ -166,6 +169,7 @@ def counts(run: Run | str | Path) -> CountQuery:
             beta=use.beta,
             estimate=use.estimate,
             alpha=use.alpha,
+            join=use.join,
         )
     except (ConfigError, KeyError, TypeError, IndexError) as error:
         raise RunError(f"{run.result_path(NAME)} is incomplete: {error}.") from error

@@ -19,6 +19,9 @@ code with some row by chance, and the code is made longer though rows per code g
 FIRST = 24
 """The length that is tried first."""
 MOST_TRIES = 6
+HELPS = 0.8
+"""A length that leaves more than this share of a shorter one's crowding does not help: what the
+longer code could tell, it does not use, and still longer ones would not either."""
 
 Fitted = TypeVar("Fitted")
 
@@ -35,11 +38,26 @@ def search_length(
         rows[bits] = crowding(tried[bits][1], bits)
         if WANTED / CLOSE <= rows[bits] <= WANTED * CLOSE:
             break
+        if hopeless(rows):
+            say(
+                f"warning: codes of {bits} bits are hardly less crowded than shorter ones, so the "
+                "search ends. Columns that stay the same within an episode may use up the codes."
+            )
+            break
         bits = next_bits(rows, WANTED)
     best = min(rows, key=lambda length: abs(np.log(rows[length] / WANTED)))
     curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
     say(f"rows per code, or how full the codes are, by code length: {curve}")
     return tried[best]
+
+
+def hopeless(rows: dict[int, float]) -> bool:
+    """Whether longer codes were tried and the longest is as crowded as the one before it."""
+    lengths = sorted(rows)
+    if len(lengths) < 2 or rows[lengths[-1]] <= WANTED:
+        return False
+    before, longest = (rows[length] for length in lengths[-2:])
+    return longest > HELPS * before
 
 
 def crowding(facts: CodeFacts, bits: int) -> float:

@@ -36,6 +36,21 @@ class SwappedActions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Jolted:
+    """Held-out pairs with noise added: how far from the data a pair must be to be noticed."""
+
+    of: str
+    """What the noise is on: actions or observations."""
+    noise: float
+    """Its deviation, in deviations of each column."""
+    median_count: float
+    unseen: float
+    """Share of them that no member has seen."""
+    told_apart: float
+    """How often a held-out pair costs less than one with noise (a half: no better than chance)."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """Held-out model error against the estimated count."""
 
@@ -50,6 +65,8 @@ class Calibration:
     """All of it in a sentence."""
     bins: tuple[Bin, ...]
     swapped_actions: SwappedActions
+    jolted: tuple[Jolted, ...] = ()
+    """At growing distances from the data; none in runs of earlier versions."""
 
     @classmethod
     def read(cls, folder: Path) -> Calibration:

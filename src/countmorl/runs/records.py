@@ -72,6 +72,9 @@ class Record:
         POLICY, "Squared error of the critics against their targets, summed over the critics."
     )
     actor_loss: float | None = _metric(POLICY, "What SAC's actor minimises.")
+    imitation: float | None = _metric(
+        POLICY, "Mean distance of the policy from the data's actions, where `imitate` is above 0."
+    )
     q: float | None = _metric(POLICY, "Mean value that the critics give to the batch's pairs.")
     entropy: float | None = _metric(POLICY, "Entropy of the policy, estimated on the batch.")
     entropy_weight: float | None = _metric(
@@ -116,7 +119,7 @@ class Record:
         ROLLOUT, "Mean uncertainty of the model (MOPO, MOReL, RepB-SDE), by step."
     )
     rollout_unknown: Numbers | None = _metric(
-        ROLLOUT, "Share of pairs that MOReL calls unknown, by step."
+        ROLLOUT, "Share of pairs that end a rollout as unknown, by step."
     )
 
     return_: float | None = _metric(JUDGED, "Mean undiscounted return of the episodes played.")

@@ -124,7 +124,7 @@ def cells(at: Standing | None) -> tuple[str, str, str, str]:
     return at.stage, epoch, score, left
 
 
-def _work(row: Row) -> float:
+def _work(row: Row) -> int:
     """How much a row is to do, roughly: its epochs of updates."""
     config = row.config
     if isinstance(config, CodesAlone):

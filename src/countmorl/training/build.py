@@ -91,6 +91,7 @@ class Build(AbstractBuild):
             beta=penalty.beta,
             estimate=penalty.estimate,
             alpha=penalty.alpha,
+            join=penalty.join,
             action_low=tuple(space.low.tolist()),
             action_high=tuple(space.high.tolist()),
             discrete=space.discrete,

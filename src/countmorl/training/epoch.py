@@ -102,7 +102,12 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
             rows = rows.at[: plan.going_on].set(jnp.where(alive, followed, rows[: plan.going_on]))
         facts["continued"] = alive.sum(dtype=jnp.float32) / plan.branches
     model = state.adversary.inside(plan.model) if state.adversary else plan.model
-    follow = {} if plan.sequences is None else {"sequences": plan.sequences, "rows": rows}
+    follow: dict[str, Any] = {}
+    if plan.sequences is not None:
+        follow = {"sequences": plan.sequences, "rows": rows}
+    if model.pessimism.looks_ahead:
+        agent: Any = state.agent
+        follow["value"] = agent.worth_before
     rolled = rollout(model, state.agent.act, start, plan.horizon, **follow, key=roll_key)
     facts = {f"rollout_{name}": value for name, value in (facts | rolled.facts).items()}
     return state.buffer.add(rolled.steps, rolled.live, rolled.rows), facts
