@@ -6,11 +6,12 @@ import pytest
 
 from countmorl.counting.base import CodesConfig, Counting
 from countmorl.counting.exact import ExactCounter
+from countmorl.counting.fit import rebuilding_errors
 from countmorl.counting.learned import CodeCounter
 from countmorl.dynamics.fit import ModelRows
 from countmorl.fitting import run_fit
 from countmorl.pessimism import StdPenalty
-from countmorl.studies.audit_penalties import Judge, decoder_error, distance
+from countmorl.studies.audit_penalties import Judge, distance
 from models import ensemble
 
 ROWS = 60
@@ -35,7 +36,8 @@ def fitted(kind, rows):
 
 
 def judged(counter, rows):
-    judge = Judge.of(ensemble(), counter, 0.5, rows.x, jnp.ones(3))
+    counters = {} if counter is None else {"": counter}
+    judge = Judge.of(ensemble(), counters, 0.5, rows.x, jnp.ones(3))
     return judge, judge(rows.x[:, :2], rows.x[:, 2:])
 
 
@@ -54,7 +56,7 @@ def test_a_model_alone(rows):
 
 def test_exact_counts_have_no_decoder(rows):
     judge, found = judged(fitted(ExactCounter, rows), rows)
-    assert judge.limits is None
+    assert judge.counted[0].limits is None
     assert "decoder error" not in found.penalties
     assert np.asarray(found.unseen).sum() == 0
     np.testing.assert_array_equal(found.penalties["counts AVG"], 1)  # Every pair was seen once.
@@ -64,14 +66,40 @@ def test_a_surprised_decoder_forgets_its_counts(rows):
     counter = fitted(CodeCounter, rows)
     judge, found = judged(counter, rows)
     hidden = ensemble().trunks(rows.x)
-    errors = np.asarray(decoder_error(counter.autoencoders, rows.x, hidden))
-    np.testing.assert_allclose(judge.limits, np.quantile(errors, 0.99, axis=1), rtol=1e-5)
+    errors = np.asarray(rebuilding_errors(ensemble(), counter.autoencoders, rows.x))
+    (counted,) = judge.counted
+    np.testing.assert_allclose(counted.limits, np.quantile(errors, 0.99, axis=1), rtol=1e-5)
     counts = np.asarray(counter.counts(rows.x, hidden))
-    trusted = np.where(errors <= np.asarray(judge.limits)[:, None], counts, 0)
+    trusted = np.where(errors <= np.asarray(counted.limits)[:, None], counts, 0)
     wanted = (1 / np.sqrt(np.maximum(trusted, 1))).mean(axis=0)
     np.testing.assert_allclose(found.penalties["counts verified"], wanted, rtol=1e-6)
     assert (found.penalties["counts verified"] >= found.penalties["counts each"]).all()
     np.testing.assert_allclose(found.penalties["decoder error"], errors.mean(axis=0), rtol=1e-4)
+    joined = found.penalties["spread, dearest where unverified"]
+    unknown = 2 * (trusted == 0).sum(axis=0) > len(trusted)
+    assert unknown.any()
+    spread = np.asarray(found.penalties["elites' spread"])
+    np.testing.assert_allclose(np.asarray(joined)[~unknown], spread[~unknown], rtol=1e-6)
+    assert np.asarray(joined)[unknown].min() > spread.max()
+
+
+def test_a_run_that_verifies_is_audited_by_plain_counts_too(rows):
+    counter = fitted(CodeCounter, rows)
+    strict = CodeCounter(
+        autoencoders=counter.autoencoders, tables=counter.tables, limits=jnp.zeros(2)
+    )
+    _, plain = judged(counter, rows)
+    _, found = judged(strict, rows)
+    np.testing.assert_array_equal(found.penalties["counts AVG"], plain.penalties["counts AVG"])
+    np.testing.assert_array_equal(found.unseen, plain.unseen)
+
+
+def test_other_lengths_stand_beside_the_own(rows):
+    counter = fitted(CodeCounter, rows)
+    judge = Judge.of(ensemble(), {"": counter, ", 6 bits": counter}, 0.5, rows.x, jnp.ones(3))
+    found = judge(rows.x[:, :2], rows.x[:, 2:]).penalties
+    np.testing.assert_array_equal(found["counts LC"], found["counts LC, 6 bits"])
+    assert sum(name.endswith(", 6 bits") for name in found) == 7
 
 
 def test_the_nearest_logged_pair_by_hand():

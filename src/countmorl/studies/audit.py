@@ -17,6 +17,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float
 
+from countmorl.counting.base import CodesConfig
 from countmorl.envs.placing import Simulator, simulator_of
 from countmorl.errors import ConfigError
 from countmorl.rollouts import PenalizedModel, Rolled, rollout
@@ -40,6 +41,8 @@ class AuditConfig:
     """Rollouts of each policy, begun in logged states."""
     clone_updates: int = 3000
     """Gradient steps of the clone of the data's behaviour."""
+    bits: tuple[int, ...] = ()
+    """Code lengths to audit beside the run's own; fitting one takes about a minute."""
     seed: int = 0
     """Seed of the starts, the clone and the rollouts."""
 
@@ -47,6 +50,8 @@ class AuditConfig:
         for name in ("horizon", "starts", "clone_updates"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"`{name}` must be at least 1, got {getattr(self, name)}.")
+        for bits in self.bits:
+            CodesConfig(bits=bits)
         if self.seed < 0:
             raise ConfigError(f"`seed` must be at least 0, got {self.seed}.")
 
@@ -62,7 +67,11 @@ def audit(
     """Audit a run's model: over the horizon it was trained with, and over the config's."""
     parts = parts_of(run, task=task, data=data)
     simulator = _simulator(parts)
-    judge = Judge.of(parts.model.ensemble, parts.counter, parts.alpha, parts.rows.x, parts.scale)
+    counters = {} if parts.counter is None else {"": parts.counter}
+    for bits in config.bits:
+        say(f"fitting codes of {bits} bits")
+        counters[f", {bits} bits"] = parts.codes_of(bits)
+    judge = Judge.of(parts.model.ensemble, counters, parts.alpha, parts.rows.x, parts.scale)
     say("cloning the data's behaviour")
     acts = policies_of(parts.run, parts.dataset, updates=config.clone_updates, seed=config.seed)
     longest = max(config.horizon, parts.horizon)

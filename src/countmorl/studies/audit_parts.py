@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -11,10 +12,10 @@ from jaxtyping import Array, Float
 
 from countmorl import trees
 from countmorl.configs import from_json
-from countmorl.counting.base import AbstractCounter
+from countmorl.counting.base import AbstractCounter, CodesConfig, Counting
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.fit import encode
-from countmorl.counting.learned import CodeCounter
+from countmorl.counting.learned import CodeCounter, fitted
 from countmorl.counting.query import NAME as COUNTER
 from countmorl.counting.query import counts
 from countmorl.counting.search import WANTED
@@ -26,6 +27,7 @@ from countmorl.dynamics.fit import EnsembleConfig, ModelRows, split_rows
 from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import AbstractTermination, KnownTermination, known_rule
 from countmorl.errors import ConfigError, DataError, RunError
+from countmorl.fitting import run_fit
 from countmorl.pessimism import NoPessimism
 from countmorl.rollouts import PenalizedModel
 from countmorl.runs.folder import Run
@@ -60,6 +62,19 @@ class Parts:
     def scale(self) -> Float[Array, " targets"]:
         """Deviations of what is predicted, as the model was taught it."""
         return Standardizer.fit(np.asarray(self.rows.y)).std
+
+    def codes_of(self, bits: int) -> CodeCounter:
+        """Fit codes of another length in the same model, in memory."""
+        seed = self.run.manifest.model_seed or 0
+        job = Counting(
+            ensemble=self.model.ensemble,
+            rows=self.rows,
+            config=CodesConfig(bits=bits),
+            seed=seed,
+            do=partial(run_fit, seed=seed),
+            say=lambda _: None,
+        )
+        return fitted(job, bits)[0]
 
 
 def parts_of(path: Path, *, task: str | None = None, data: str | None = None) -> Parts:

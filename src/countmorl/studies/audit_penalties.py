@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import equinox as eqx
@@ -15,6 +16,7 @@ from countmorl import trees
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.estimate import SIGNS, CountEstimate, count_penalty
+from countmorl.counting.fit import rebuilding_errors
 from countmorl.counting.learned import CodeCounter
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
@@ -25,6 +27,9 @@ ROWS = 20_000
 """Logged pairs that the nearest is looked for among, and that decoders' errors are known of."""
 LEVEL = 0.99
 """Share of the training rows whose decoder error is no reason for doubt."""
+
+DEAREST = 1e6
+"""What is added where a pair is dearer than any other."""
 
 
 class Measured(NamedTuple):
@@ -37,32 +42,75 @@ class Measured(NamedTuple):
     """1 where no member has seen the pair."""
 
 
+class Counted(eqx.Module):
+    """A counter whose penalties are audited."""
+
+    counter: AbstractCounter
+    limits: Float[Array, " elites"] | None
+    """Beyond this an elite's decoder is surprised; None where nothing is decoded."""
+    label: str = eqx.field(static=True, default="")
+    """What stands behind the names of its penalties."""
+
+    @classmethod
+    def of(
+        cls,
+        counter: AbstractCounter,
+        ensemble: Ensemble,
+        x: Float[Array, "rows inputs"],
+        label: str,
+    ) -> Counted:
+        """Learn from the model's training rows what error of a decoder is common."""
+        if not isinstance(counter, CodeCounter):
+            return cls(counter, None, name)
+        errors = rebuilding_errors(ensemble, counter.autoencoders, x[:: _every(x)])
+        limits = jnp.asarray(np.quantile(np.asarray(errors), LEVEL, axis=1), jnp.float32)
+        # Plain counts are wanted beside verified ones, also of a run that verifies.
+        plain = CodeCounter(autoencoders=counter.autoencoders, tables=counter.tables)
+        return cls(plain, limits, name)
+
+    def penalties(
+        self, x: Array, hidden: Array, alpha: float, spread: Array
+    ) -> tuple[dict[str, Array], Array]:
+        """Penalties by name, and which pairs no member has seen."""
+        counts = self.counter.counts(x, hidden)
+        estimate = CountEstimate.of(counts)
+        found = {
+            f"counts {kind}": count_penalty(estimate.count(kind, alpha), 1.0)  # type: ignore[arg-type]
+            for kind in SIGNS
+        }
+        found["counts each"] = _each(counts)
+        if isinstance(self.counter, CodeCounter) and self.limits is not None:
+            errors = jax.vmap(Autoencoder.error, (0, 0, None))(self.counter.autoencoders, hidden, x)
+            trusted = jnp.where(errors <= self.limits[:, None], counts, jnp.zeros_like(counts))
+            unknown = 2 * (trusted == 0).sum(axis=0) > len(trusted)
+            found["counts verified"] = _each(trusted)
+            found["spread, dearest where unverified"] = jnp.where(unknown, DEAREST + spread, spread)
+            found["decoder error"] = errors.mean(axis=0)
+        return {name + self.label: each for name, each in found.items()}, (counts == 0).all(axis=0)
+
+
 class Judge(eqx.Module):
     """All penalties in one program."""
 
     ensemble: Ensemble
     scale: Float[Array, " targets"]
     """Deviations of the model's standardised targets, as RepB-SDE takes them."""
-    counter: AbstractCounter | None
+    counted: tuple[Counted, ...]
+    """The run's own counter first."""
     alpha: float = eqx.field(static=True)
-    limits: Float[Array, " elites"] | None = None
-    """Beyond this an elite's decoder is surprised."""
 
     @classmethod
     def of(
         cls,
         ensemble: Ensemble,
-        counter: AbstractCounter | None,
+        counters: Mapping[str, AbstractCounter],
         alpha: float,
         x: Float[Array, "rows inputs"],
         scale: Float[Array, " targets"],
     ) -> Judge:
-        """Learn from the model's training rows what error of a decoder is common."""
-        limits = None
-        if isinstance(counter, CodeCounter):
-            errors = _decoder_errors(ensemble, counter.autoencoders, x[:: _every(x)])
-            limits = jnp.asarray(np.quantile(np.asarray(errors), LEVEL, axis=1), jnp.float32)
-        return cls(ensemble, scale, counter, alpha, limits)
+        """Judge by counters, each with a label, and by the model; `x` are its training rows."""
+        counted = (Counted.of(each, ensemble, x, label) for label, each in counters.items())
+        return cls(ensemble, scale, tuple(counted), alpha)
 
     @eqx.filter_jit
     def __call__(
@@ -75,27 +123,14 @@ class Judge(eqx.Module):
     def _block(self, x: Float[Array, "pairs inputs"]) -> Measured:
         hidden = self.ensemble.trunks(x)
         heads, _ = jax.vmap(GaussianNet.head)(self.ensemble.elite_members, hidden)
-        penalties = self._by_model(x, hidden, heads)
-        unseen = None
-        if self.counter is not None:
-            counts = self.counter.counts(x, hidden)
-            unseen = (counts == 0).all(axis=0).astype(jnp.float32)
-            penalties = self._by_counts(x, hidden, counts) | penalties
-        return Measured(self.ensemble.targets.invert(heads.mean(axis=0)), penalties, unseen)
-
-    def _by_counts(self, x: Array, hidden: Array, counts: Array) -> dict[str, Array]:
-        estimate = CountEstimate.of(counts)
-        found = {
-            f"counts {kind}": count_penalty(estimate.count(kind, self.alpha), 1.0)  # type: ignore[arg-type]
-            for kind in SIGNS
-        }
-        found["counts each"] = _each(counts)
-        if isinstance(self.counter, CodeCounter) and self.limits is not None:
-            errors = decoder_error(self.counter.autoencoders, x, hidden)
-            trusted = errors <= self.limits[:, None]
-            found["counts verified"] = _each(jnp.where(trusted, counts, jnp.zeros_like(counts)))
-            found["decoder error"] = errors.mean(axis=0)
-        return found
+        by_model = self._by_model(x, hidden, heads)
+        penalties, unseen = {}, None
+        for each in self.counted:
+            found, never = each.penalties(x, hidden, self.alpha, by_model["elites' spread"])
+            penalties |= found
+            unseen = never.astype(jnp.float32) if unseen is None else unseen
+        prediction = self.ensemble.targets.invert(heads.mean(axis=0))
+        return Measured(prediction, penalties | by_model, unseen)
 
     def _by_model(self, x: Array, hidden: Array, heads: Array) -> dict[str, Array]:
         mean, log_var = self.ensemble.predict(x)
@@ -111,28 +146,6 @@ class Judge(eqx.Module):
 def _each(counts: Array) -> Float[Array, " pairs"]:
     """Every member's own penalty, then their mean."""
     return count_penalty(counts.astype(jnp.float32), 1.0).mean(axis=0)
-
-
-def decoder_error(
-    autoencoders: Autoencoder,
-    x: Float[Array, "pairs inputs"],
-    hidden: Float[Array, "elites pairs hidden"],
-) -> Float[Array, "elites pairs"]:
-    """Root mean square of what each decoder makes of a pair's bottleneck, less the pair."""
-
-    def one(each: Autoencoder, features: Array) -> Array:
-        decoded = each.decoder(jax.nn.sigmoid(each.logits(features)))
-        return jnp.sqrt(jnp.mean(jnp.square(decoded - x), axis=-1))
-
-    return jax.vmap(one)(autoencoders, hidden)
-
-
-@eqx.filter_jit
-def _decoder_errors(ensemble: Ensemble, autoencoders: Autoencoder, x: Array) -> Array:
-    def one(rows: Array, _: Array) -> Array:
-        return decoder_error(autoencoders, rows, ensemble.trunks(rows))
-
-    return trees.in_blocks(one, x, axis=1)
 
 
 def _every(x: Float[Array, "rows inputs"]) -> int:
