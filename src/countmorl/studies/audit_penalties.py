@@ -57,7 +57,7 @@ class Counted(eqx.Module):
         counter: AbstractCounter,
         ensemble: Ensemble,
         x: Float[Array, "rows inputs"],
-        label: str,
+        name: str,
     ) -> Counted:
         """Learn from the model's training rows what error of a decoder is common."""
         if not isinstance(counter, CodeCounter):
