@@ -3,6 +3,7 @@ import pytest
 
 from countmorl import load
 from countmorl.agents.sac import NO_PULL, Pull
+from countmorl.algorithms import model_based
 from countmorl.algorithms.model_based import STEPS, published_rates
 from countmorl.algorithms.mopo import MOPO
 from countmorl.errors import ConfigError
@@ -53,3 +54,13 @@ def test_by_default_nothing_is_added_to_losses_and_nothing_works_against_the_pol
     assert config.model_adversary(None) is None  # type: ignore[arg-type]
     assert config.model_term(None, None, None) is None  # type: ignore[arg-type]
     assert config.policy_epochs(0) == config.epochs
+
+
+def test_imitation_by_the_data_is_a_weight_of_how_much_is_told(monkeypatch):
+    log = load(vector_log())
+    monkeypatch.setattr(model_based, "told_by_state", lambda *_, **__: 3.0)
+    made = small("mopo", imitate="auto", real_share=0.25).agent(log, key=jr.key(0))
+    variance = float(log.transitions("all").action.var(axis=0).sum())
+    assert made.pull.weight == pytest.approx(0.25 * 3 / variance)
+    monkeypatch.setattr(model_based, "told_by_state", lambda *_, **__: 0.0)
+    assert small("mopo", imitate="auto").agent(log, key=jr.key(0)).pull == NO_PULL

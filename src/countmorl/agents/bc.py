@@ -65,6 +65,11 @@ class BCAgent(AbstractAgent):
         outputs = self.actor(self.standardizer(obs))
         return Categorical(outputs).mode() if self.discrete else jnp.tanh(outputs)
 
+    def expected(self, obs: Float[Array, "*batch obs"]) -> Float[Array, "*batch action"]:
+        """The fitted action; where actions are discrete, the chance of each."""
+        outputs = self.actor(self.standardizer(obs))
+        return jax.nn.softmax(outputs) if self.discrete else jnp.tanh(outputs)
+
     def policy(self, space: ActionSpace, info: Mapping[str, Any]) -> Policy:
         """The fitted network."""
         head = "categorical" if self.discrete else "tanh"

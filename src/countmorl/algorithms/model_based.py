@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
+from countmorl.agents.clone import told_by_state
 from countmorl.agents.sac import NO_PULL, SAC, Pull, SACConfig
 from countmorl.agents.terms import AbstractCriticTerm
 from countmorl.algorithms.adversary import AbstractAdversary
@@ -22,6 +23,11 @@ from countmorl.pessimism import AbstractPessimism, CountPenalty
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
+IMITATION = 0.25
+"""Weight of the pull to the data where as much of an action is told by its observation as is
+chance, distances being in deviations of the actions. Chosen on a narrow log, lab/verified.md."""
+CLONE_EPOCHS = 3
+"""Epochs of updates by which a clone finds out how much that is."""
 STEPS = 100_000
 """Steps imagined in one epoch, where the number of rollouts is not given."""
 
@@ -102,11 +108,12 @@ class AbstractModelBased(AbstractAlgorithm):
     """Share of real rows in a batch."""
     clone_epochs: int = 0
     """Epochs in which the policy first only imitates the data."""
-    imitate: float = 0.0
+    imitate: float | Literal["auto"] = 0.0
     """Weight of a pull of the policy towards the data's actions, at the real rows of a batch: of
     their squared distance, or of minus their log-likelihood where actions are discrete. Values,
     divided by their mean size, weigh 1 beside it. TD3+BC's 2.5 is 0.4 / (action columns) here. At
-    0 the policy follows the values alone."""
+    0 the policy follows the values alone. auto: by how much of the logged actions their
+    observations tell, so that one steady behaviour is held on to, and chance is not."""
     termination: str | None = None
     """When a rollout ends: hopper, walker2d, never, or your own module:function of one next
     observation. Default: the task's rule where it is known, else one learned from the data."""
@@ -120,7 +127,9 @@ class AbstractModelBased(AbstractAlgorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, horizon=1, retain=1, real_share=0, continued=0, clone_epochs=0, imitate=0)
+        at_least(self, horizon=1, retain=1, real_share=0, continued=0, clone_epochs=0)
+        if self.imitate != "auto":
+            at_least(self, imitate=0)
         if self.branches is not None:
             at_least(self, branches=1)
         for name in ("real_share", "continued"):
@@ -160,8 +169,16 @@ class AbstractModelBased(AbstractAlgorithm):
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractActorCritic:
         """Soft actor-critic."""
         updates, term = self.epochs * self.updates, self.critic_term(dataset)
-        pull = Pull(self.imitate, self.real_rows) if self.imitate else NO_PULL
+        weight = self.pull_weight(dataset) if self.imitate == "auto" else self.imitate
+        pull = Pull(weight, self.real_rows) if weight else NO_PULL
         return SAC.of(self.sac, dataset, updates=updates, term=term, pull=pull, key=key)
+
+    def pull_weight(self, dataset: Dataset) -> float:
+        """What `imitate` is by the data: `IMITATION` (told / chance), by the actions' variance."""
+        told = told_by_state(dataset, updates=CLONE_EPOCHS * self.updates, seed=0)
+        action = dataset.transitions("all").action
+        variance = 1.0 if dataset.discrete else float(action.var(axis=0).sum())
+        return IMITATION * told / variance if variance > 0 else 0.0
 
     def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
         """What the method adds to the critics' loss."""
