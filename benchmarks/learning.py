@@ -46,6 +46,7 @@ CRITIC = weights(OBS + ACTION, 256, 256, 1)
 TRUNK = weights(OBS + ACTION, 200, 200)
 HEAD = weights(200, 200, 200, 2 * (OBS + 1))
 ENCODER = weights(200, 100, 50, BITS)
+DECODER = weights(BITS, 50, 100, 100, OBS + ACTION)
 
 
 @eqx.filter_jit
@@ -146,23 +147,33 @@ def count_table(model: PenalizedModel, x: jax.Array) -> Result:
     return compare("count table, 1,000,000 rows x 5", work, operations, 3.0)
 
 
-def rollout_step(model: PenalizedModel, x: jax.Array) -> Result:
+def verifying(model: PenalizedModel) -> PenalizedModel:
+    """The same model, whose codes are verified by their decoders."""
+    place = lambda m: m.pessimism.counter.limits  # noqa: E731
+    return eqx.tree_at(place, model, jnp.ones(5), is_leaf=lambda leaf: leaf is None)
+
+
+def rollout_step(model: PenalizedModel, x: jax.Array, *, verified: bool) -> Result:
     """Rollouts of one epoch, with counts."""
     config = SACConfig()
     make = eqx.filter_jit(lambda key: SAC.make(config, OBS, ACTION, updates=1000, key=key))
     agent, start = make(jr.key(1)), 0.1 * x[:BRANCHES, :OBS]
+    model = verifying(model) if verified else model
 
     @eqx.filter_jit
     def roll(model: PenalizedModel, agent: SAC, start: jax.Array, key: jax.Array) -> Any:
         return rollout(model, agent.act, start, HORIZON, key=key)
 
-    operations = 2 * BRANCHES * HORIZON * (5 * (TRUNK + ENCODER) + HEAD + ACTOR)
+    counting = TRUNK + ENCODER + DECODER * verified
+    operations = 2 * BRANCHES * HORIZON * (5 * counting + HEAD + ACTOR)
     work = lambda: roll(model, agent, start, jr.key(4))  # noqa: E731
-    return compare(f"rollout with counts, {BRANCHES:,} x {HORIZON}", work, operations, 2.5)
+    name = f"rollout with {'verified ' * verified}counts, {BRANCHES:,} x {HORIZON}"
+    return compare(name, work, operations, 2.5)
 
 
 def run() -> list[Result]:
     """Agent, ensemble, counts and rollouts."""
     parts = [sac_update(norm=False), sac_update(norm=True), ensemble_step()]
     model, x = counted_model()
-    return [*parts, count_table(model, x), rollout_step(model, x)]
+    rolled = [rollout_step(model, x, verified=verified) for verified in (False, True)]
+    return [*parts, count_table(model, x), *rolled]

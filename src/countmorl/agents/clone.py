@@ -1,4 +1,4 @@
-"""A quick clone of whoever logged the data, and how much of what they did can be told."""
+"""A quick clone of whoever logged the data, and how much of what they did is chance."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from countmorl.types import Key, Transition
 HIDDEN, RATE, BATCH = (256, 256), 1e-3, 256
 HELD, SAMPLE = 0.1, 20_000
 """Share of the rows that a clone is judged on and has not seen, and how many at the most."""
-LEAST_CHANCE = 0.02
-"""The least share of the actions that is taken for chance, so that no ratio to it is endless."""
 
 
 def cloned(dataset: Dataset, *, updates: int, seed: int) -> BCAgent:
@@ -28,12 +26,12 @@ def cloned(dataset: Dataset, *, updates: int, seed: int) -> BCAgent:
     return _cloned(dataset, rows, updates, seed)
 
 
-def told_by_state(dataset: Dataset, *, updates: int, seed: int) -> float:
-    """How much of the logged actions the observation tells, in relation to what is chance.
+def chance_of_actions(dataset: Dataset, *, updates: int, seed: int) -> float:
+    """The share of the logged actions' variance that their observations do not tell.
 
-    The share of their variance that a clone explains on rows it has not seen, divided by the share
-    that it leaves: 0 where actions have nothing to do with observations, large where one steady
-    behaviour made the log. Discrete actions are ones and zeros here, and the clone's chances.
+    What a clone leaves unexplained on rows it has not seen: 1 where actions have nothing to do with
+    observations, near 0 where one steady behaviour made the log. Discrete actions are ones and
+    zeros here, and the clone's are chances.
     """
     rows = jax.tree.map(jnp.asarray, dataset.transitions("all"))
     order = np.random.default_rng(seed).permutation(len(rows.reward))
@@ -42,8 +40,7 @@ def told_by_state(dataset: Dataset, *, updates: int, seed: int) -> float:
     clone = _cloned(dataset, seen, updates, seed)
     left = float(jnp.mean(jnp.square(clone.expected(unseen.obs) - unseen.action)))
     whole = float(jnp.mean(jnp.var(unseen.action, axis=0)))
-    chance = float(np.clip(left / whole, LEAST_CHANCE, 1.0)) if whole > 0 else LEAST_CHANCE
-    return (1 - chance) / chance
+    return min(1.0, left / whole) if whole > 0 else 0.0
 
 
 def _cloned(dataset: Dataset, rows: Transition, updates: int, seed: int) -> BCAgent:

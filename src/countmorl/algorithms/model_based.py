@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
-from countmorl.agents.clone import told_by_state
+from countmorl.agents.clone import chance_of_actions
 from countmorl.agents.sac import NO_PULL, SAC, Pull, SACConfig
 from countmorl.agents.terms import AbstractCriticTerm
 from countmorl.algorithms.adversary import AbstractAdversary
@@ -23,9 +23,11 @@ from countmorl.pessimism import AbstractPessimism, CountPenalty
 from countmorl.scaling import Standardizer
 from countmorl.types import Key
 
-IMITATION = 0.25
-"""Weight of the pull to the data where as much of an action is told by its observation as is
-chance, distances being in deviations of the actions. Chosen on a narrow log, lab/verified.md."""
+IMITATION = 1 / 64
+"""Weight of the pull to the data by the data's own measure (see `pull_weight`), chosen on
+development data: lab/verified.md."""
+LEAST_CHANCE = 0.05
+"""The least share of the actions that is taken for chance, so that no weight is endless."""
 CLONE_EPOCHS = 3
 """Epochs of updates by which a clone finds out how much that is."""
 STEPS = 100_000
@@ -174,11 +176,16 @@ class AbstractModelBased(AbstractAlgorithm):
         return SAC.of(self.sac, dataset, updates=updates, term=term, pull=pull, key=key)
 
     def pull_weight(self, dataset: Dataset) -> float:
-        """What `imitate` is by the data: `IMITATION` (told / chance), by the actions' variance."""
-        told = told_by_state(dataset, updates=CLONE_EPOCHS * self.updates, seed=0)
+        """What `imitate` is by the data: `IMITATION` (1 - c) / c^2, by the actions' variance.
+
+        c is the share of the actions' variance that is chance. One 1 / c measures distances in
+        deviations of the behaviour itself; (1 - c) / c is how much of a behaviour there is.
+        """
+        chance = chance_of_actions(dataset, updates=CLONE_EPOCHS * self.updates, seed=0)
         action = dataset.transitions("all").action
         variance = 1.0 if dataset.discrete else float(action.var(axis=0).sum())
-        return IMITATION * told / variance if variance > 0 else 0.0
+        chance = max(chance, LEAST_CHANCE)
+        return IMITATION * (1 - chance) / (chance**2 * variance) if variance > 0 else 0.0
 
     def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
         """What the method adds to the critics' loss."""
