@@ -9,7 +9,7 @@ from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.fit import CodeFacts, CodesFit, code_counts, collapsed, rebuilding_errors
-from countmorl.counting.search import search_length
+from countmorl.counting.search import PLAIN, VERIFIED, search_length
 from countmorl.counting.table import CountTable
 from countmorl.errors import RunError
 from countmorl.files import Arrays
@@ -32,7 +32,8 @@ class CodeCounter(AbstractTableCounter):
         """Fit encoders of the given length, or search for one; count the model's rows."""
         bits = job.config.bits
         if bits == "auto":
-            counter, facts = search_length(lambda length: fitted(job, length), job.say)
+            aim = PLAIN if job.config.verified is None else VERIFIED
+            counter, facts = search_length(lambda length: fitted(job, length), job.say, aim)
         else:
             counter, facts = fitted(job, bits)
         tell_quality(job, counter.bits, facts)

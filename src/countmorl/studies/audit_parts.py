@@ -18,7 +18,7 @@ from countmorl.counting.fit import encode
 from countmorl.counting.learned import CodeCounter, fitted
 from countmorl.counting.query import NAME as COUNTER
 from countmorl.counting.query import counts
-from countmorl.counting.search import WANTED
+from countmorl.counting.search import PLAIN
 from countmorl.counting.table import CountTable
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import load
@@ -146,7 +146,7 @@ def _counter(run: Run, ensemble: Ensemble, rows: ModelRows) -> tuple[AbstractCou
         query = counts(run)
         return query.counter, query.alpha
     found = [_coded(run, stage, ensemble, rows) for stage in run.stages() if "codes-" in stage]
-    crowded = lambda each: abs(np.log(each.rows_per_code / WANTED))  # noqa: E731
+    crowded = lambda each: abs(np.log(each.rows_per_code / PLAIN.rows))  # noqa: E731
     return min(found, key=crowded, default=None), ALPHA
 
 
