@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
-from countmorl.configs import at_least, check_types, positive
+from countmorl.configs import added, at_least, check_types, positive
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import AbstractModelTerm, GaussianNet, taught
@@ -60,6 +60,9 @@ class EnsembleConfig:
     scale_targets: bool = True
     """Standardise what is predicted, so that units do not matter. The papers do not: their weights
     of a model's uncertainty are in the log's own units."""
+    norm: bool = added(False)
+    """Normalise each hidden layer over its units before its swish (layer normalisation, with gains
+    that are learned), so that features stay bounded wherever a rollout goes. The papers do not."""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -189,7 +192,8 @@ class EnsembleFit(AbstractFit[FitState, Ensemble]):
         net_key, boot_key = jr.split(key)
         config, count = self.config, len(self.rows.x)
         sizes = (self.rows.x.shape[1], *(config.width,) * 4, self.rows.y.shape[1])
-        make = lambda k: GaussianNet.make(sizes, log_var_min=config.log_var_min, key=k)  # noqa: E731
+        own = {"log_var_min": config.log_var_min, "norm": config.norm}
+        make = lambda k: GaussianNet.make(sizes, **own, key=k)  # noqa: E731
         members = jax.vmap(make)(jr.split(net_key, config.members))
         return FitState(
             members=members,
