@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from countmorl import trees
 from countmorl.configs import at_least, check_types, positive
@@ -86,6 +87,12 @@ class AbstractCounter(eqx.Module):
     ) -> Int[Array, "members batch"]:
         """Count pairs, given as standardised inputs and as the elites' hidden layers."""
 
+    def words(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> UInt32[Array, "members batch words"] | None:
+        """Every member's code of pairs, in words; None where pairs are not counted by codes."""
+        return None
+
     @property
     def rows_per_code(self) -> float | None:
         """Rows that share a code, the middle of the members; None where there are no codes."""
@@ -105,6 +112,14 @@ class AbstractTableCounter(AbstractCounter):
     """A counter that looks codes up in tables, one per member."""
 
     tables: eqx.AbstractVar[tuple[CountTable, ...]]
+
+    def counts(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> Int[Array, "members batch"]:
+        """Look every member's code up in its table."""
+        words = self.words(x, hidden)
+        assert words is not None, "a counter with tables has codes"
+        return jnp.stack([table.lookup(w) for table, w in zip(self.tables, words, strict=True)])
 
     @property
     def rows_per_code(self) -> float:

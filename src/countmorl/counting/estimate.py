@@ -4,7 +4,9 @@ from typing import Literal
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Num
+import numpy as np
+from jaxtyping import Array, Float, Int, Num
+from scipy.stats import mannwhitneyu
 
 from countmorl.errors import ConfigError
 
@@ -58,3 +60,12 @@ def members_penalty(
     each = CountEstimate.of(count_penalty(counts.astype(jnp.float32), 1.0))
     # Few counts are dear: the lower count is the higher penalty.
     return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)
+
+
+def unlike(far: Int[np.ndarray, "members rows"], near: Int[np.ndarray, "members others"]) -> float:
+    """How often a pair of `far` costs more than one of `near`: the area under the curve.
+
+    A pair costs the mean of its members' penalties; a half is chance.
+    """
+    costs = [np.mean(1 / np.sqrt(np.maximum(1, counts)), axis=0) for counts in (far, near)]
+    return float(mannwhitneyu(*costs).statistic / (len(costs[0]) * len(costs[1])))

@@ -3,14 +3,14 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.fit import CodeFacts, CodesFit, code_counts, collapsed, rebuilding_errors
+from countmorl.counting.fit import CodeFacts, CodesFit, collapsed, rebuilding_errors
 from countmorl.counting.search import search_length
-from countmorl.counting.table import CountTable
+from countmorl.counting.table import CountTable, pack
 from countmorl.errors import RunError
 from countmorl.files import Arrays
 
@@ -51,11 +51,17 @@ class CodeCounter(AbstractTableCounter):
         """Length of the codes (d)."""
         return self.autoencoders.encoder.biases[-1].shape[-1]
 
+    def words(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> UInt32[Array, "members batch words"]:
+        """Round and pack every elite's bottleneck."""
+        return pack(jax.vmap(Autoencoder.bits)(self.autoencoders, hidden))
+
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
         """Count by every elite's code; a code that is not verified counts nothing."""
-        counts = code_counts(self.autoencoders, self.tables, hidden)
+        counts = super().counts(x, hidden)
         if self.limits is None:
             return counts
         error = jax.vmap(Autoencoder.error, (0, 0, None))(self.autoencoders, hidden, x)

@@ -135,22 +135,28 @@ def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Mod
     """
     dataset.require_successors()
     step, known = dataset.transitions("critic"), dataset.known_among("critic")
-    count = len(step.reward)
-    held = min(config.holdout, count // 5)
-    if held < 1:
-        raise ConfigError(f"A model needs at least 5 usable rows, got {count}.")
-    order = np.random.default_rng(seed).permutation(count)
+    rest, held = split_order(len(step.reward), config, seed)
     x = np.concatenate([step.obs, step.action], axis=1)
     y = np.concatenate([Layout.of(dataset).changes(*step[::3]), step.reward[:, None]], axis=1)
-    rest = order[held:]
     inputs, targets = Standardizer.fit(x[rest]), Standardizer.identity(y.shape[1])
     if config.scale_targets:
         targets = target_scales(y[rest], known[rest])
     x, y = inputs(x), targets(y)
-    parts = [values[rows] for rows in (rest, order[:held]) for values in (x, y)]
+    parts = [values[rows] for rows in (rest, held) for values in (x, y)]
     if not known.all():
-        parts += [known[rest], known[order[:held]]]
+        parts += [known[rest], known[held]]
     return ModelRows(*(jnp.asarray(part) for part in parts)), Scales(inputs, targets)
+
+
+def split_order(
+    count: int, config: EnsembleConfig, seed: int
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " holdout"]]:
+    """Which of so many rows a model is fitted on, in its own order, and which are held out."""
+    held = min(config.holdout, count // 5)
+    if held < 1:
+        raise ConfigError(f"A model needs at least 5 usable rows, got {count}.")
+    order = np.random.default_rng(seed).permutation(count)
+    return order[held:], order[:held]
 
 
 def target_scales(y: np.ndarray, known: np.ndarray) -> Standardizer:

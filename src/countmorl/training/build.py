@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -11,6 +13,7 @@ from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.counting import find_counter
 from countmorl.counting.base import AbstractCounter, CodesConfig, Counting
 from countmorl.counting.calibration import calibrate
+from countmorl.counting.held_out import Episodes, coverage, held_out
 from countmorl.counting.query import CountUse, save_counter
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
@@ -114,6 +117,10 @@ class Build(AbstractBuild):
             penalty.alpha,
             actions=self.dataset.action_dim,
         )
+        episodes = Episodes.of(self.dataset, self.algorithm.model, self.seed)
+        found = held_out(self.ensemble, penalty.counter, self.rows.x, episodes)
+        verdict = f"{calibration.verdict} {coverage(found, episodes)}"
+        calibration = replace(calibration, held_out=found, verdict=verdict)
         calibration.write(run.path)
         self.stages.say(calibration.verdict)
 
