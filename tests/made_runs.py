@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from countmorl.reports.facts import RunFacts
-from countmorl.runs.calibration import Bin, Calibration, HeldOut, Jolted, SwappedActions
+from countmorl.runs.calibration import Bin, Calibration, HeldOut, Jolted, SwappedActions, Threshold
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import RunOptions
@@ -34,6 +34,7 @@ CALIBRATION = Calibration(
             told_apart=0.75,
         ),
     ),
+    verified=(Threshold(quantile=0.999, times=1.0, imagined=0.0625, held_out=0.03),),
 )
 
 

@@ -57,11 +57,10 @@ def test_chance_is_even():
     assert found.std() == pytest.approx(3**-0.5, abs=0.03)
 
 
-def test_the_clone_learns_what_was_done():
-    log = vector_log() | {"action": np.full((300, 1), 1.5, np.float32)}
-    dataset = load(log)
-    found = cloned(dataset, updates=300, seed=0).act(dataset.obs[:9])
-    assert found == pytest.approx(1.5, abs=0.1)
+def test_the_clone_acts_within_the_log_s_bounds():
+    dataset = load(vector_log())
+    found = cloned(dataset, updates=300, seed=0).act(dataset.obs)
+    assert np.abs(found - 1).mean() < 0.2  # Actions were drawn evenly from 0 to 2.
 
 
 def test_policies_by_name(tmp_path):

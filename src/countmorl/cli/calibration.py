@@ -60,5 +60,18 @@ def calibration(run: RunFolder, json: bool = False) -> int:
                 for each in facts.held_out
             ),
         )
+    if facts.verified:
+        print_table(
+            ("verified up to", "times", "clone's pairs left out", "held-out ones"),
+            (
+                (
+                    f"{100 * each.quantile:g} %",
+                    f"{each.times:g}",
+                    f"{100 * each.imagined:.0f} %",
+                    f"{100 * each.held_out:.0f} %",
+                )
+                for each in facts.verified
+            ),
+        )
     print(f"Figure: {errors(opened)}")
     return 0

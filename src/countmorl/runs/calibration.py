@@ -72,6 +72,20 @@ class HeldOut:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """A largest error of its decoder with which a code is verified, and what it leaves out."""
+
+    quantile: float
+    """Of the errors on the training rows,"""
+    times: float
+    """multiplied by this."""
+    imagined: float
+    """Share of what a clone of the data imagines that most elites have not verifiably seen."""
+    held_out: float
+    """The same share of held-out rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """Held-out model error against the estimated count."""
 
@@ -90,6 +104,9 @@ class Calibration:
     """At growing distances from the data; none in runs of earlier versions."""
     held_out: tuple[HeldOut, ...] = added(())
     """Whole episodes; none where there are fewer than ten, or in runs of earlier versions."""
+
+    verified: tuple[Threshold, ...] = added(())
+    """Thresholds that were tried, of which the last is the run's; none where all codes count."""
 
     @classmethod
     def read(cls, folder: Path) -> Calibration:

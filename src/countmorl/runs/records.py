@@ -32,7 +32,7 @@ class Record:
     epoch: int
 
     loss: float | None = _metric(
-        "model, termination, codes-BITS, clone; policy of BC",
+        "model, termination, codes-BITS, clone, behaviour; policy of BC",
         "What is minimised, mean over the epoch's updates.",
     )
     holdout_error: Numbers | None = _metric(

@@ -149,7 +149,8 @@ def _shared(row: Row) -> list[Row]:
     codes = getattr(config, "codes", None)
     if not isinstance(codes, CodesConfig) or getattr(config, "counter", "codes") != "codes":
         return [model]
-    coded: dict[str, Any] = ended | {"codes": codes}
+    # Which codes are verified is found out by each run, after they are fitted.
+    coded: dict[str, Any] = ended | {"codes": replace(codes, verified=None)}
     part = _part(row, CodesAlone(**coded), "codes", _suffix(coded))
     return [model, replace(part, model=model.name)]
 
