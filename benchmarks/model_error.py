@@ -21,6 +21,10 @@ def swish(x: np.ndarray) -> np.ndarray:
     return x / (1 + np.exp(-np.clip(x, -60, 60)))
 
 
+def normalized(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
+
+
 def means(arrays: Arrays, x: np.ndarray) -> np.ndarray:
     """The elites' mean prediction in the log's units, averaged over them."""
     x = (x - arrays[".standardizer.mean"]) / arrays[".standardizer.std"]
@@ -30,6 +34,8 @@ def means(arrays: Arrays, x: np.ndarray) -> np.ndarray:
         h = x
         for i in range(layers):
             h = h @ arrays[f".members.weights[{i}]"][elite] + arrays[f".members.biases[{i}]"][elite]
+            if f".members.gains[{i}]" in arrays:  # Hidden layers of a model with --model.norm.
+                h = arrays[f".members.gains[{i}]"][elite] * normalized(h)
             h = swish(h) if i < layers - 1 else h
         predicted.append(h[:, : h.shape[1] // 2])
     mean = np.mean(predicted, axis=0)

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from countmorl.reports.facts import RunFacts
-from countmorl.runs.calibration import Bin, Calibration, Jolted, SwappedActions
+from countmorl.runs.calibration import Bin, Calibration, HeldOut, Jolted, SwappedActions, Threshold
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import RunOptions
@@ -22,6 +22,19 @@ CALIBRATION = Calibration(
     bins=(Bin(count=2.0, error=0.5, error_se=0.1, rows=4),),
     swapped_actions=SwappedActions(median_count=1.0, told_apart=0.75),
     jolted=(Jolted(of="actions", noise=0.3, median_count=2.0, unseen=0.25, told_apart=0.875),),
+    held_out=(
+        HeldOut(
+            by="return",
+            episodes=2,
+            rows=8,
+            median_count=1.5,
+            unseen=0.5,
+            ordinary_count=6.0,
+            ordinary_unseen=0.125,
+            told_apart=0.75,
+        ),
+    ),
+    verified=(Threshold(quantile=0.999, times=1.0, imagined=0.0625, held_out=0.03),),
 )
 
 

@@ -10,6 +10,7 @@ import countmorl
 from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.bc import BC
 from countmorl.configs import (
+    added,
     at_least,
     check_types,
     finite,
@@ -61,6 +62,19 @@ def test_a_config_that_lacks_a_setting_is_refused():
     del values["rate"], values["on"]
     with pytest.raises(ConfigError, match="config of Outer lacks rate, on; another version"):
         from_json(Outer, values)
+
+
+def test_a_setting_that_was_added_may_be_absent_and_then_means_what_it_always_meant():
+    @dataclass(frozen=True, kw_only=True)
+    class Grown:
+        size: int
+        norm: bool = added(False)
+
+    assert Grown(size=1) == Grown(size=1, norm=False)
+    assert from_json(Grown, {"size": 1}) == Grown(size=1, norm=False)
+    assert from_json(Grown, {"size": 1, "norm": True}).norm
+    with pytest.raises(ConfigError, match="lacks size; another version"):
+        from_json(Grown, {"norm": True})
 
 
 def test_an_integer_will_do_for_a_float():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
@@ -12,6 +13,11 @@ import numpy as np
 from countmorl.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
+
+
+def added(default: Any) -> Any:
+    """A field that files of earlier versions lack, whose absence there means `default` for good."""
+    return dataclasses.field(default=default, metadata={"absent": default})
 
 
 def to_json(config: Any) -> dict[str, Any]:
@@ -32,6 +38,9 @@ def from_json(cls: type[T], values: Any) -> T:
                 f"It has: {', '.join(names)}."
             )
     given = {key: _value(key, hints[key], value) for key, value in values.items()}
+    for each in fields(cls):  # type: ignore[arg-type]
+        if "absent" in each.metadata:
+            given.setdefault(each.name, each.metadata["absent"])
     missing = [name for name in names if name not in given]
     if missing:  # A default of today need not be what it was when the file was written.
         raise ConfigError(

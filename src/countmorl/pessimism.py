@@ -11,7 +11,7 @@ import jax.random as jr
 from jaxtyping import Array, Bool, Float
 
 from countmorl.counting.base import AbstractCounter
-from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penalty
+from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penalty, mostly_unseen
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.types import Key
@@ -94,10 +94,9 @@ class CountPenalty(AbstractPessimism):
         """Count with every elite, estimate, penalise."""
         counts = self.counter.counts(pairs.x, pairs.hidden)
         count = CountEstimate.of(counts).count(self.estimate, self.alpha)
-        missed = counts == 0
-        facts = {"count": count, "unseen": missed.all(axis=0).astype(jnp.float32)}
+        facts = {"count": count, "unseen": (counts == 0).all(axis=0).astype(jnp.float32)}
         penalty = members_penalty(counts, self.estimate, self.alpha, self.beta, self.join)
-        unknown = 2 * missed.sum(axis=0) > len(counts)
+        unknown = mostly_unseen(counts)
         if self.spread is not None:
             doubt = elites_spread(pairs.ensemble, pairs.hidden)
             facts["uncertainty"] = doubt

@@ -185,6 +185,27 @@ def test_an_end_is_worth_the_worst_future_that_the_log_knows(rewards, worst):
     assert config.worst_value(build) == pytest.approx(worst)
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
+    log, whole, tmp_path, monkeypatch, stopped
+):
+    monkeypatch.setattr("countmorl.training.build.UPDATES", 20)
+    config = replace(SMALL, epochs=2, codes=replace(SMALL.codes, verified="auto"))
+    options = {"options": OPTIONS, "model": whole.path, "quiet": True}
+    run = train(config, log, out=tmp_path / "run", **options)
+    if stopped:
+        before = contents(run), (run.path / "calibration.json").read_bytes()
+        run.result_path("policy").unlink()
+        run.checkpoint_path.unlink()
+        run = resume(run.path, quiet=True)
+        assert (contents(run), (run.path / "calibration.json").read_bytes()) == before
+    # Codes fitted for a run that verifies none are as good for this one.
+    assert [m["stage"] for m in run.lines("metrics.jsonl")] == ["behaviour", "policy", "policy"]
+    tried = run.calibration().verified
+    assert tried[0].quantile == 0.99
+    assert load_query(run).counter.limits.shape == (SMALL.model.elites,)
+
+
 def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path):
     codes = replace(SMALL.codes, verified=0.5)
     config = replace(SMALL, join="penalties", unseen="end", codes=codes)

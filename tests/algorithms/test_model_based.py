@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import jax.random as jr
 import pytest
 
-from countmorl import load
+from countmorl import counts, load, train
 from countmorl.agents.sac import NO_PULL, Pull
 from countmorl.algorithms import model_based
 from countmorl.algorithms.model_based import STEPS, published_rates
 from countmorl.algorithms.mopo import MOPO
 from countmorl.errors import ConfigError
-from small_runs import small, vector_log
+from small_runs import MODEL, QUIET, small, vector_log
 
 
 def test_shares_become_whole_numbers_of_rows_and_rollouts():
@@ -66,3 +68,15 @@ def test_imitation_by_the_data_is_a_weight_of_how_much_is_no_chance(monkeypatch)
         assert made.pull.weight == pytest.approx(wanted / 64 / variance)
     monkeypatch.setattr(model_based, "chance_of_actions", lambda *_, **__: 1.0)
     assert small("mopo", imitate="auto").agent(log, key=jr.key(0)).pull == NO_PULL
+
+
+@pytest.mark.parametrize("name", ["count-morl", "rambo", "repb-sde"])
+def test_whatever_uses_the_model_takes_normalised_ones(name, tmp_path):
+    """Codes read their features, RAMBO changes them, RepB-SDE balances them."""
+    config = small(name, model=replace(MODEL, norm=True))
+    run = train(config, vector_log(), out=tmp_path / "run", **QUIET)
+    assert run.policy_path.exists()
+    if name == "count-morl":
+        query, data = counts(run), load(vector_log())
+        assert query.ensemble.members.gains is not None
+        assert query(data.obs, data.action).members.max() > 0

@@ -13,8 +13,12 @@ def test_bins_verdict_and_figure(run_cli, tmp_path):
     assert lines[1].split() == ["2.0", "0.5000", "4"]
     assert CALIBRATION.verdict in lines
     assert "it is 1.0, and the logged one of two such pairs counts more in 75 % of cases" in out
-    assert lines[-3].split("  ")[0] == "noise on"
-    assert lines[-2].split() == ["actions", "0.3", "88", "%", "25", "%", "2.0"]
+    assert lines[-7].split("  ")[0] == "noise on"
+    assert lines[-6].split() == ["actions", "0.3", "88", "%", "25", "%", "2.0"]
+    assert lines[-5].split("  ")[0] == "tenth held out"
+    assert lines[-3].split("  ")[0] == "verified up to"
+    assert lines[-2].split() == ["99.9", "%", "1", "6", "%", "3", "%"]
+    assert " ".join(lines[-4].split()) == "highest returns 8 75 % 50 % 1.5 12 % unseen, count 6.0"
     assert lines[-1] == "Figure: run/calibration.png"
     assert (tmp_path / "run" / "calibration.png").exists()
 

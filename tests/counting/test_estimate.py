@@ -2,7 +2,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from countmorl.counting.estimate import CountEstimate, count_penalty, members_penalty
+from countmorl.counting.estimate import (
+    CountEstimate,
+    count_penalty,
+    members_penalty,
+    mostly_unseen,
+    unlike,
+)
 from countmorl.errors import ConfigError
 
 # Three members' counts of three pairs: means 4, 1, 0; deviations (over N - 1) 2, 1, 0.
@@ -55,3 +61,15 @@ def test_a_mean_of_penalties_does_not_hide_members_that_never_saw_a_pair():
 def test_joined_penalties_stay_between_nothing_and_beta(kind):
     joined = members_penalty(MIXED, kind, 50.0, 3.0, "penalties")
     np.testing.assert_allclose(joined, [3.0 if kind == "LC" else 0.0, 1.5], rtol=1e-6)
+
+
+def test_a_pair_is_mostly_unseen_where_more_than_half_of_the_members_missed_it():
+    assert mostly_unseen(COUNTS).tolist() == [False, False, True]
+    assert mostly_unseen(np.array([[0, 0], [0, 1]])).tolist() == [True, False]
+
+
+def test_how_often_a_pair_costs_more_than_another():
+    # Costs 1 and 1/2 beside 1/2 and 1/3: three of four comparisons are won, one is even.
+    far, near = np.array([[0, 4]]), np.array([[4, 9]])
+    assert unlike(far, near) == 0.875
+    assert unlike(near, near) == 0.5

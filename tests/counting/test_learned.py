@@ -7,7 +7,7 @@ import pytest
 from countmorl.counting import fit
 from countmorl.counting.base import CodesConfig, Counting
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.fit import CodeFacts, rebuilding_errors
+from countmorl.counting.fit import CodeFacts
 from countmorl.counting.learned import CodeCounter, fitted, tell_quality
 from countmorl.counting.table import CountTable, pack
 from countmorl.dynamics.fit import ModelRows
@@ -55,21 +55,6 @@ def test_fitted_in_memory_it_counts_the_training_rows_and_no_others():
         np.median([250 / len(table) for table in counter.tables])
     )
     assert "codes of 5 bits" in said[-1]
-
-
-def test_a_code_counts_only_where_its_decoder_knows_the_pair():
-    config = CodesConfig(bits=5, fit_epochs=2, fit_updates=30, verified=0.9)
-    work = job(config)
-    counter = CodeCounter.fit(work)
-    x = work.rows.x
-    errors = np.asarray(rebuilding_errors(work.ensemble, counter.autoencoders, x))
-    np.testing.assert_allclose(counter.limits, np.quantile(errors, 0.9, axis=1), rtol=1e-5)
-    counts = np.asarray(counter.counts(x, work.ensemble.trunks(x)))
-    np.testing.assert_allclose((counts == 0).mean(axis=1), 0.1, atol=0.01)
-    far = 50 * x  # Codes that are in use, and pairs that nobody has seen.
-    plain = CodeCounter(autoencoders=counter.autoencoders, tables=counter.tables)
-    assert np.asarray(plain.counts(far, work.ensemble.trunks(far))).max() > 0
-    assert np.asarray(counter.counts(far, work.ensemble.trunks(far))).max() == 0
 
 
 def test_what_verifies_codes_is_saved_with_them():

@@ -1,16 +1,18 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
 
+from countmorl import trees
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.scaling import Standardizer
 
 
-def make(members=4, elites=(2, 0, 3)):
-    nets = jax.vmap(lambda k: GaussianNet.make((5, 16, 16, 16, 16, 3), key=k))
+def make(members=4, elites=(2, 0, 3), norm=False):
+    nets = jax.vmap(lambda k: GaussianNet.make((5, 16, 16, 16, 16, 3), norm=norm, key=k))
     stacked = nets(jr.split(jr.key(0), members))
     scale = Standardizer(jnp.arange(5.0), jnp.full(5, 2.0))
     targets = Standardizer.identity(3)
@@ -44,3 +46,11 @@ def test_every_row_meets_every_elite_equally_often():
 def test_inputs_are_joined_and_scaled():
     x = make().standardize(jnp.array([[2.0, 3.0, 4.0]]), jnp.array([[5.0, 6.0]]))
     np.testing.assert_allclose(x, [[1.0, 1.0, 1.0, 1.0, 1.0]])
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_a_file_tells_whether_layers_are_normalised(norm):
+    arrays = trees.to_arrays(make(norm=norm))
+    assert (".members.gains[3]" in arrays) == norm
+    again = Ensemble.from_arrays(arrays)
+    assert eqx.tree_equal(again, make(norm=norm))

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from countmorl import load
+from countmorl.configs import from_json, to_json
 from countmorl.dynamics import fit
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.errors import ConfigError
+from countmorl.fitting import run_fit
 
 SMALL = EnsembleConfig(
     members=3, elites=2, width=32, batch=64, holdout=100, least_steps=1, patience=1
@@ -39,6 +41,13 @@ def test_a_linear_system_is_learned_and_the_best_weights_are_kept():
     assert (restored <= np.min(errors, axis=0) / 0.99 + 1e-9).all()
     assert restored.max() < 0.01
     assert list(ensemble.elites) == list(np.argsort(restored)[:2])
+
+
+def test_a_normalised_model_learns_it_too_and_its_gains():
+    config = replace(SMALL, norm=True, max_epochs=12)
+    ensemble = run_fit(fit.EnsembleFit.of(linear_log(), config, seed=0), seed=0)
+    assert ensemble.holdout_error.max() < 0.01
+    assert all(float(jnp.abs(gain - 1).max()) > 0.01 for gain in ensemble.members.gains)
 
 
 def test_held_out_rows_are_not_trained_on():
@@ -178,3 +187,9 @@ def test_the_variance_follows_the_noise_of_each_pair():
     np.testing.assert_allclose(np.median(deviation[:, side > 0.2]), 1.0, atol=0.07)
     np.testing.assert_allclose(np.median(deviation[:, side < -0.2]), 0.3, atol=0.03)
     assert (state.members.log_var_max - state.members.log_var_min)[:, :-1].min() > 2
+
+
+def test_a_config_from_before_layers_were_normalised_is_still_read():
+    older = to_json(SMALL)
+    del older["norm"]
+    assert from_json(EnsembleConfig, older) == SMALL

@@ -17,6 +17,13 @@ def test_what_is_written_is_read(tmp_path, rows_per_code):
     assert json.loads((tmp_path / "calibration.json").read_text())["bins"][0]["rows"] == 4
 
 
+def test_one_of_an_earlier_version_is_read(tmp_path):
+    older = to_json(CALIBRATION)
+    del older["jolted"], older["held_out"]
+    (tmp_path / "calibration.json").write_text(json.dumps(older))
+    assert Calibration.read(tmp_path) == replace(CALIBRATION, jolted=(), held_out=())
+
+
 def test_a_run_that_counts_nothing(tmp_path):
     with pytest.raises(RunError, match=r"has no calibration: .* such as count-morl"):
         Calibration.read(tmp_path)

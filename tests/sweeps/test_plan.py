@@ -72,6 +72,13 @@ def test_codes_of_other_lengths_are_others():
     assert len(shared) == 2
 
 
+def test_codes_are_shared_by_runs_that_verify_them_differently():
+    methods = {f"v{at}": CountMORL(codes=CodesConfig(verified=at)) for at in (None, 0.99, "auto")}
+    plan = Sweep.of(methods, ["log.npz"])
+    assert {row.model for row in plan.trained} == {"codes-log-seed0"}
+    assert [row.config.codes.verified for row in plan.trained] == [None, 0.99, "auto"]
+
+
 def test_rules_for_ends_that_are_given_are_not_learned_for_the_model():
     plan = Sweep.of([MOPO(termination="hopper"), BC()], ["log.npz"])
     assert plan.rows[0].config.termination == "hopper"

@@ -15,6 +15,8 @@ from countmorl.nets import CosineDecay
 from countmorl.scaling import Standardizer
 from countmorl.types import Key, Transition
 
+CLONE_EPOCHS = 3
+"""Epochs of updates that a quick clone takes: it has to be like the data, not to be good."""
 HIDDEN, RATE, BATCH = (256, 256), 1e-3, 256
 HELD, SAMPLE = 0.1, 20_000
 """Share of the rows that a clone is judged on and has not seen, and how many at the most."""

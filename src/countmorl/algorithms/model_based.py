@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
-from countmorl.agents.clone import chance_of_actions
+from countmorl.agents.clone import CLONE_EPOCHS, chance_of_actions
 from countmorl.agents.sac import NO_PULL, SAC, Pull, SACConfig
 from countmorl.agents.terms import AbstractCriticTerm
 from countmorl.algorithms.adversary import AbstractAdversary
@@ -28,8 +28,6 @@ IMITATION = 1 / 64
 development data: lab/verified.md."""
 LEAST_CHANCE = 0.05
 """The least share of the actions that is taken for chance, so that no weight is endless."""
-CLONE_EPOCHS = 3
-"""Epochs of updates by which a clone finds out how much that is."""
 STEPS = 100_000
 """Steps imagined in one epoch, where the number of rollouts is not given."""
 

@@ -45,5 +45,33 @@ def calibration(run: RunFolder, json: bool = False) -> int:
                 for each in facts.jolted
             ),
         )
+    if facts.held_out:
+        print_table(
+            ("tenth held out", "rows", "told apart", "unseen", "median count", "ordinary ones"),
+            (
+                (
+                    {"return": "highest returns", "time": "last"}[each.by],
+                    str(each.rows),
+                    f"{100 * each.told_apart:.0f} %",
+                    f"{100 * each.unseen:.0f} %",
+                    f"{each.median_count:.1f}",
+                    f"{100 * each.ordinary_unseen:.0f} % unseen, count {each.ordinary_count:.1f}",
+                )
+                for each in facts.held_out
+            ),
+        )
+    if facts.verified:
+        print_table(
+            ("verified up to", "times", "clone's pairs left out", "held-out ones"),
+            (
+                (
+                    f"{100 * each.quantile:g} %",
+                    f"{each.times:g}",
+                    f"{100 * each.imagined:.0f} %",
+                    f"{100 * each.held_out:.0f} %",
+                )
+                for each in facts.verified
+            ),
+        )
     print(f"Figure: {errors(opened)}")
     return 0

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from countmorl import trees
-from countmorl.configs import at_least, check_types, positive
+from countmorl.configs import added, at_least, check_types, positive
 from countmorl.counting.table import MAX_BITS, CountTable
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import ModelRows
@@ -41,16 +42,19 @@ class CodesConfig:
     """Deviation of normal noise on the bottleneck before its sigmoid, while fitting. It drives the
     bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
 
-    verified: float | None = None
+    verified: float | Literal["auto"] | None = added(None)
     """Count a pair only where its code is verified: where the decoder rebuilds the pair as well as
     it rebuilds this share of the data, such as 0.99. A policy is optimised into pairs that share a
-    crowded code with pairs they are far from; the decoder tells them apart. Default: every code
-    counts, as in the paper."""
+    crowded code with pairs they are far from; the decoder tells them apart. auto: the strictest of
+    a few thresholds at which most of what a clone of the data imagines is verified. Default: every
+    code counts, as in the paper."""
 
     def __post_init__(self) -> None:
         check_types(self)
-        if self.verified is not None and not 0 < self.verified <= 1:
-            raise ConfigError(f"`verified` must be above 0 and at most 1, got {self.verified:g}.")
+        if self.verified not in (None, "auto") and not 0 < self.verified <= 1:
+            raise ConfigError(
+                f"`verified` must be auto, or above 0 and at most 1, got {self.verified:g}."
+            )
         if self.bits != "auto" and not 1 <= self.bits <= MAX_BITS:
             raise ConfigError(f"`bits` must be auto or from 1 to {MAX_BITS}, got {self.bits}.")
         at_least(self, fit_epochs=1, fit_updates=1, fit_batch=1, fit_noise=0)
@@ -86,6 +90,12 @@ class AbstractCounter(eqx.Module):
     ) -> Int[Array, "members batch"]:
         """Count pairs, given as standardised inputs and as the elites' hidden layers."""
 
+    def words(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> UInt32[Array, "members batch words"] | None:
+        """Every member's code of pairs, in words; None where pairs are not counted by codes."""
+        return None
+
     @property
     def rows_per_code(self) -> float | None:
         """Rows that share a code, the middle of the members; None where there are no codes."""
@@ -105,6 +115,14 @@ class AbstractTableCounter(AbstractCounter):
     """A counter that looks codes up in tables, one per member."""
 
     tables: eqx.AbstractVar[tuple[CountTable, ...]]
+
+    def counts(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> Int[Array, "members batch"]:
+        """Look every member's code up in its table."""
+        words = self.words(x, hidden)
+        assert words is not None, "a counter with tables has codes"
+        return jnp.stack([table.lookup(w) for table, w in zip(self.tables, words, strict=True)])
 
     @property
     def rows_per_code(self) -> float:

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int, Real
 from scipy.stats import mannwhitneyu, spearmanr
 
 from countmorl.counting.base import AbstractCounter
-from countmorl.counting.estimate import CountEstimate, Kind
+from countmorl.counting.estimate import CountEstimate, Kind, unlike
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.runs.calibration import Bin, Calibration, Jolted, SwappedActions
@@ -88,14 +88,12 @@ def jolted(
     # The same noise at every distance: what differs is the distance.
     beside = x + noise * jnp.where(moved, jr.normal(jr.key(0), x.shape), 0.0)
     near, far = (np.asarray(_counts(ensemble, counter, rows)) for rows in (x, beside))
-    cost = [np.mean(1 / np.sqrt(np.maximum(1, counts)), axis=0) for counts in (far, near)]
-    wins = mannwhitneyu(*cost).statistic / len(x) ** 2
     return Jolted(
         of=of,
         noise=noise,
         median_count=float(np.median(far.mean(axis=0))),
         unseen=float((far == 0).all(axis=0).mean()),
-        told_apart=float(wins),
+        told_apart=unlike(far, near),
     )
 
 

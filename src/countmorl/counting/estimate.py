@@ -1,10 +1,12 @@
 """From the members' counts to one count, and from a count to a penalty."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Num
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Num
+from scipy.stats import mannwhitneyu
 
 from countmorl.errors import ConfigError
 
@@ -58,3 +60,17 @@ def members_penalty(
     each = CountEstimate.of(count_penalty(counts.astype(jnp.float32), 1.0))
     # Few counts are dear: the lower count is the higher penalty.
     return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)
+
+
+def mostly_unseen(counts: Int[Array | np.ndarray, "members *batch"]) -> Bool[Any, "*batch"]:
+    """Whether more than half of the members have never seen a pair."""
+    return 2 * (counts == 0).sum(axis=0) > len(counts)
+
+
+def unlike(far: Int[np.ndarray, "members rows"], near: Int[np.ndarray, "members others"]) -> float:
+    """How often a pair of `far` costs more than one of `near`: the area under the curve.
+
+    A pair costs the mean of its members' penalties; a half is chance.
+    """
+    costs = [np.mean(1 / np.sqrt(np.maximum(1, counts)), axis=0) for counts in (far, near)]
+    return float(mannwhitneyu(*costs).statistic / (len(costs[0]) * len(costs[1])))

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Float, UInt32
 
 from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
@@ -50,11 +50,11 @@ class ExactCounter(AbstractTableCounter):
         tables = tuple(map(CountTable.from_arrays, saved["tables"]))
         return cls(tables, saved["values"], saved["slack"])
 
-    def counts(
+    def words(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
-    ) -> Int[Array, "members batch"]:
-        """Look up; there is one opinion."""
-        return self.tables[0].lookup(_places(self.values, self.slack, x))[None]
+    ) -> UInt32[Array, "members batch words"]:
+        """The places of a pair's numbers; there is one opinion."""
+        return _places(self.values, self.slack, x)[None]
 
 
 @jax.jit

@@ -3,14 +3,14 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt32
 
 from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.fit import CodeFacts, CodesFit, code_counts, collapsed, rebuilding_errors
+from countmorl.counting.fit import CodeFacts, CodesFit, collapsed
 from countmorl.counting.search import PLAIN, VERIFIED, search_length
-from countmorl.counting.table import CountTable
+from countmorl.counting.table import CountTable, pack
 from countmorl.errors import RunError
 from countmorl.files import Arrays
 
@@ -52,11 +52,17 @@ class CodeCounter(AbstractTableCounter):
         """Length of the codes (d)."""
         return self.autoencoders.encoder.biases[-1].shape[-1]
 
+    def words(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> UInt32[Array, "members batch words"]:
+        """Round and pack every elite's bottleneck."""
+        return pack(jax.vmap(Autoencoder.bits)(self.autoencoders, hidden))
+
     def counts(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
     ) -> Int[Array, "members batch"]:
         """Count by every elite's code; a code that is not verified counts nothing."""
-        counts = code_counts(self.autoencoders, self.tables, hidden)
+        counts = super().counts(x, hidden)
         if self.limits is None:
             return counts
         error = jax.vmap(Autoencoder.error, (0, 0, None))(self.autoencoders, hidden, x)
@@ -77,21 +83,12 @@ def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:
         tables, facts = fit.counted(autoencoders)
         bad = collapsed(facts.samples_per_code, len(job.rows.x))
         if not bad:
-            limits = verified_limits(job, autoencoders)
-            return CodeCounter(autoencoders=autoencoders, tables=tables, limits=limits), facts
+            return CodeCounter(autoencoders=autoencoders, tables=tables), facts
         job.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
     raise RunError(
         f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "
         "their counts mean nothing. Try another --codes.bits, or more --codes.fit-epochs."
     )
-
-
-def verified_limits(job: Counting, autoencoders: Autoencoder) -> Float[Array, " elites"] | None:
-    """The quantile of each decoder's error over the training rows that the config asks for."""
-    if job.config.verified is None:
-        return None
-    errors = np.asarray(rebuilding_errors(job.ensemble, autoencoders, job.rows.x))
-    return jnp.asarray(np.quantile(errors, job.config.verified, axis=1), jnp.float32)
 
 
 def tell_quality(job: Counting, bits: int, facts: CodeFacts) -> None:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, UInt32
 
 from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
@@ -47,9 +47,8 @@ class SimHashCounter(AbstractTableCounter):
         tables = tuple(map(CountTable.from_arrays, saved["tables"]))
         return cls(projections=saved["projections"], tables=tables)
 
-    def counts(
+    def words(
         self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
-    ) -> Int[Array, "members batch"]:
-        """Project, pack, look up."""
-        words = pack(jnp.einsum("bi,mid->mbd", x, self.projections) > 0)
-        return jnp.stack([table.lookup(w) for table, w in zip(self.tables, words, strict=True)])
+    ) -> UInt32[Array, "members batch words"]:
+        """Project and pack."""
+        return pack(jnp.einsum("bi,mid->mbd", x, self.projections) > 0)

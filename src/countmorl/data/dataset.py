@@ -211,15 +211,16 @@ class Dataset:
     def returns(self) -> np.ndarray:
         """Undiscounted return of each finished episode (of the unfinished one if it is alone)."""
         totals = np.cumsum(self.reward, dtype=np.float64)[self.episode_ends]
-        return np.diff(totals, prepend=0.0)[self._finished]
+        return np.diff(totals, prepend=0.0)[self.finished]
 
     @cached_property
     def lengths(self) -> np.ndarray:
         """Number of steps of each finished episode (of the unfinished one if it is alone)."""
-        return np.diff(self.episode_ends, prepend=-1)[self._finished]
+        return np.diff(self.episode_ends, prepend=-1)[self.finished]
 
     @property
-    def _finished(self) -> np.ndarray:
+    def finished(self) -> np.ndarray:
+        """Which episodes came to their end; all of them where none did."""
         finished = (self.terminated | self.truncated)[self.episode_ends]
         return finished if finished.any() else np.ones_like(finished)
 

@@ -33,11 +33,13 @@ class Ensemble(eqx.Module):
         """Bring back what `trees.to_arrays` has named."""
         saved = trees.nest(arrays)
         members = saved["members"]
+        gains = members.get("gains")  # Most models have none, and so has every older one.
         nets = GaussianNet(
             tuple(members["weights"]),
             tuple(members["biases"]),
             members["log_var_max"],
             members["log_var_min"],
+            tuple(gains) if gains else None,
         )
         inputs, targets = (Standardizer(**saved[name]) for name in ("standardizer", "targets"))
         return cls(nets, inputs, targets, saved["elites"], saved["holdout_error"])

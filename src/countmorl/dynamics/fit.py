@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
-from countmorl.configs import at_least, check_types, positive
+from countmorl.configs import added, at_least, check_types, positive
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import AbstractModelTerm, GaussianNet, taught
@@ -60,6 +60,9 @@ class EnsembleConfig:
     scale_targets: bool = True
     """Standardise what is predicted, so that units do not matter. The papers do not: their weights
     of a model's uncertainty are in the log's own units."""
+    norm: bool = added(False)
+    """Normalise each hidden layer over its units before its swish (layer normalisation, with gains
+    that are learned), so that features stay bounded wherever a rollout goes. The papers do not."""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -132,22 +135,28 @@ def split_rows(dataset: Dataset, config: EnsembleConfig, seed: int) -> tuple[Mod
     """
     dataset.require_successors()
     step, known = dataset.transitions("critic"), dataset.known_among("critic")
-    count = len(step.reward)
-    held = min(config.holdout, count // 5)
-    if held < 1:
-        raise ConfigError(f"A model needs at least 5 usable rows, got {count}.")
-    order = np.random.default_rng(seed).permutation(count)
+    rest, held = split_order(len(step.reward), config, seed)
     x = np.concatenate([step.obs, step.action], axis=1)
     y = np.concatenate([Layout.of(dataset).changes(*step[::3]), step.reward[:, None]], axis=1)
-    rest = order[held:]
     inputs, targets = Standardizer.fit(x[rest]), Standardizer.identity(y.shape[1])
     if config.scale_targets:
         targets = target_scales(y[rest], known[rest])
     x, y = inputs(x), targets(y)
-    parts = [values[rows] for rows in (rest, order[:held]) for values in (x, y)]
+    parts = [values[rows] for rows in (rest, held) for values in (x, y)]
     if not known.all():
-        parts += [known[rest], known[order[:held]]]
+        parts += [known[rest], known[held]]
     return ModelRows(*(jnp.asarray(part) for part in parts)), Scales(inputs, targets)
+
+
+def split_order(
+    count: int, config: EnsembleConfig, seed: int
+) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " holdout"]]:
+    """Which of so many rows a model is fitted on, in its own order, and which are held out."""
+    held = min(config.holdout, count // 5)
+    if held < 1:
+        raise ConfigError(f"A model needs at least 5 usable rows, got {count}.")
+    order = np.random.default_rng(seed).permutation(count)
+    return order[held:], order[:held]
 
 
 def target_scales(y: np.ndarray, known: np.ndarray) -> Standardizer:
@@ -189,7 +198,8 @@ class EnsembleFit(AbstractFit[FitState, Ensemble]):
         net_key, boot_key = jr.split(key)
         config, count = self.config, len(self.rows.x)
         sizes = (self.rows.x.shape[1], *(config.width,) * 4, self.rows.y.shape[1])
-        make = lambda k: GaussianNet.make(sizes, log_var_min=config.log_var_min, key=k)  # noqa: E731
+        own = {"log_var_min": config.log_var_min, "norm": config.norm}
+        make = lambda k: GaussianNet.make(sizes, **own, key=k)  # noqa: E731
         members = jax.vmap(make)(jr.split(net_key, config.members))
         return FitState(
             members=members,

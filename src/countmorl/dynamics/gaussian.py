@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int
 
+from countmorl.nets import normalize
 from countmorl.types import Key
 
 TRUNK = 2
@@ -18,7 +19,9 @@ TRUNK = 2
 class GaussianNet(eqx.Module):
     """Four hidden layers of swish units; mean and log-variance with soft, learnable bounds.
 
-    v <- v_max - softplus(v_max - v);  v <- v_min + softplus(v - v_min). Members of an ensemble are
+    v <- v_max - softplus(v_max - v);  v <- v_min + softplus(v - v_min). A hidden layer is
+    swish(x W + b), or swish(g normalize(x W + b)) where layers are normalised (Ba et al., 2016);
+    b stands inside, or the first layer would lose how large x is. Members of an ensemble are
     stacked in one, by `jax.vmap`.
     """
 
@@ -26,9 +29,13 @@ class GaussianNet(eqx.Module):
     biases: tuple[Float[Array, "*stack _outputs"], ...]
     log_var_max: Float[Array, "*stack targets"]
     log_var_min: Float[Array, "*stack targets"]
+    gains: tuple[Float[Array, "*stack _units"], ...] | None = None
+    """Of the normalised hidden layers; None: they are not normalised, as in the papers."""
 
     @classmethod
-    def make(cls, sizes: tuple[int, ...], *, log_var_min: float = -10.0, key: Key) -> "GaussianNet":
+    def make(
+        cls, sizes: tuple[int, ...], *, log_var_min: float = -10.0, norm: bool = False, key: Key
+    ) -> "GaussianNet":
         """Truncated normal weights of deviation 1 / (2 sqrt(inputs)); the last size is targets."""
         targets = sizes[-1]
         outputs = (*sizes[1:-1], 2 * targets)
@@ -40,25 +47,31 @@ class GaussianNet(eqx.Module):
         ]
         biases = [jnp.zeros(o) for o in outputs]
         bounds = jnp.full(targets, 0.5), jnp.full(targets, log_var_min)
-        return cls(tuple(weights), tuple(biases), *bounds)
+        gains = tuple(jnp.ones(units) for units in sizes[1:-1]) if norm else None
+        return cls(tuple(weights), tuple(biases), *bounds, gains)
+
+    def layer(self, index: int, x: Float[Array, "*batch _inputs"]) -> Float[Array, "*batch _units"]:
+        """Return one hidden layer, given the one before it."""
+        x = x @ self.weights[index] + self.biases[index]
+        return jax.nn.swish(x if self.gains is None else self.gains[index] * normalize(x))
 
     def trunk(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch hidden"]:
         """Return the second hidden layer, the features that codes are made of."""
-        for weight, bias in zip(self.weights[:TRUNK], self.biases[:TRUNK], strict=True):
-            x = jax.nn.swish(x @ weight + bias)
+        for index in range(TRUNK):
+            x = self.layer(index, x)
         return x
 
     def representation(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch hidden"]:
         """Return the third hidden layer."""
-        return jax.nn.swish(self.trunk(x) @ self.weights[TRUNK] + self.biases[TRUNK])
+        return self.layer(TRUNK, self.trunk(x))
 
     def head(
         self, hidden: Float[Array, "*batch hidden"]
     ) -> tuple[Float[Array, "*batch targets"], Float[Array, "*batch targets"]]:
         """Return mean and log-variance from the second hidden layer."""
         x = hidden
-        for weight, bias in zip(self.weights[TRUNK:-1], self.biases[TRUNK:-1], strict=True):
-            x = jax.nn.swish(x @ weight + bias)
+        for index in range(TRUNK, len(self.weights) - 1):
+            x = self.layer(index, x)
         mean, log_var = jnp.split(x @ self.weights[-1] + self.biases[-1], 2, axis=-1)
         log_var = self.log_var_max - jax.nn.softplus(self.log_var_max - log_var)
         log_var = self.log_var_min + jax.nn.softplus(log_var - self.log_var_min)

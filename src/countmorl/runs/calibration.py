@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from countmorl.configs import from_json, to_json
+from countmorl.configs import added, from_json, to_json
 from countmorl.errors import ConfigError, RunError
 from countmorl.files import parse_json, write_text
 
 CALIBRATION_FILE = "calibration.json"
+Farness = Literal["return", "time"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,39 @@ class Jolted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """The tenth of the episodes farthest from the rest, held out whole, beside ordinary ones."""
+
+    by: Farness
+    """What makes them the farthest: their return (the highest) or their time (the last)."""
+    episodes: int
+    rows: int
+    median_count: float
+    """Of their pairs, by the rest of the log."""
+    unseen: float
+    """Share of their pairs that no member has seen in the rest of the log."""
+    ordinary_count: float
+    """The same median for ordinary episodes, held out in the same way."""
+    ordinary_unseen: float
+    told_apart: float
+    """How often one of their pairs costs more than an ordinary one (a half: they are covered)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """A largest error of its decoder with which a code is verified, and what it leaves out."""
+
+    quantile: float
+    """Of the errors on the training rows,"""
+    times: float
+    """multiplied by this."""
+    imagined: float
+    """Share of what a clone of the data imagines that most elites have not verifiably seen."""
+    held_out: float
+    """The same share of held-out rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """Held-out model error against the estimated count."""
 
@@ -65,8 +100,13 @@ class Calibration:
     """All of it in a sentence."""
     bins: tuple[Bin, ...]
     swapped_actions: SwappedActions
-    jolted: tuple[Jolted, ...] = ()
+    jolted: tuple[Jolted, ...] = added(())
     """At growing distances from the data; none in runs of earlier versions."""
+    held_out: tuple[HeldOut, ...] = added(())
+    """Whole episodes; none where there are fewer than ten, or in runs of earlier versions."""
+
+    verified: tuple[Threshold, ...] = added(())
+    """Thresholds that were tried, of which the last is the run's; none where all codes count."""
 
     @classmethod
     def read(cls, folder: Path) -> Calibration:

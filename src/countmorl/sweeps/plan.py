@@ -149,7 +149,10 @@ def _shared(row: Row) -> list[Row]:
     codes = getattr(config, "codes", None)
     if not isinstance(codes, CodesConfig) or getattr(config, "counter", "codes") != "codes":
         return [model]
-    coded: dict[str, Any] = ended | {"codes": codes}
+    # Which codes are verified is found out by each run, after they are fitted; whether any are
+    # decides on the length that is searched for.
+    alike = replace(codes, verified=None if codes.verified is None else "auto")
+    coded: dict[str, Any] = ended | {"codes": alike}
     part = _part(row, CodesAlone(**coded), "codes", _suffix(coded))
     return [model, replace(part, model=model.name)]
 

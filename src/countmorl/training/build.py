@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractAgent
+from countmorl.agents.clone import CLONE_EPOCHS, cloned
 from countmorl.algorithms.model_alone import AbstractAlone, CodesAlone
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.counting import find_counter
 from countmorl.counting.base import AbstractCounter, CodesConfig, Counting
 from countmorl.counting.calibration import calibrate
+from countmorl.counting.held_out import Episodes, coverage, held_out
+from countmorl.counting.learned import CodeCounter
 from countmorl.counting.query import CountUse, save_counter
+from countmorl.counting.verifying import doubts, told, verify
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleFit, ModelRows
@@ -19,9 +25,11 @@ from countmorl.dynamics.known_reward import KnownReward
 from countmorl.dynamics.layout import Layout
 from countmorl.dynamics.termination import AbstractTermination, KnownTermination, known_rule
 from countmorl.dynamics.termination_fit import TerminationFit
-from countmorl.pessimism import CountPenalty
+from countmorl.pessimism import CountPenalty, NoPessimism
 from countmorl.rollouts import PenalizedModel, Sequences
+from countmorl.runs.calibration import Threshold
 from countmorl.scaling import reward_unit
+from countmorl.training.behaviour import imagined_pairs
 from countmorl.training.epoch import Imagination
 from countmorl.training.stages import Stages
 
@@ -44,6 +52,7 @@ class Build(AbstractBuild):
             fit.term = algorithm.model_term(before, dataset, fit.scales.inputs)
         self.rows = fit.rows
         self.ensemble: Ensemble = stages.do(fit)
+        self.verified: tuple[Threshold, ...] = ()
 
     @property
     def pairs(self) -> Float[Array, "rows inputs"]:
@@ -81,7 +90,23 @@ class Build(AbstractBuild):
 
     def counter(self, name: str, config: CodesConfig) -> AbstractCounter:
         """Count the model's training rows; hold-out rows are never counted."""
-        return counter(name, config, self.ensemble, self.rows, self.stages, self.seed)
+        found = counter(name, config, self.ensemble, self.rows, self.stages, self.seed)
+        if config.verified is None or not isinstance(found, CodeCounter):
+            return found
+        evidence = (self.ensemble, self.rows, self.behaviour_pairs())
+        found, self.verified = verify(found, config.verified, *evidence)
+        self.stages.say(told(self.verified))
+        if doubt := doubts(self.verified):
+            self.stages.say(f"warning: {doubt}")
+        return found
+
+    def behaviour_pairs(self) -> Float[Array, "pairs inputs"]:
+        """What a clone of the data imagines in the model, over the horizon of training."""
+        parts = (NoPessimism(), self.termination(), Layout.of(self.dataset))
+        updates = CLONE_EPOCHS * self.algorithm.updates
+        clone = cloned(self.dataset, updates=updates, seed=self.seed)
+        sizes = {"horizon": self.algorithm.horizon, "seed": self.seed}
+        return imagined_pairs(PenalizedModel(self.ensemble, *parts), clone, self.dataset, **sizes)
 
     def keep_counter(self, name: str, penalty: CountPenalty) -> None:
         """Store the counter in the run, and how well its counts predict the model's error."""
@@ -114,6 +139,13 @@ class Build(AbstractBuild):
             penalty.alpha,
             actions=self.dataset.action_dim,
         )
+        episodes = Episodes.of(self.dataset, self.algorithm.model, self.seed)
+        found = held_out(self.ensemble, penalty.counter, self.rows.x, episodes)
+        said = [calibration.verdict, coverage(found, episodes)]
+        if self.verified and (doubt := doubts(self.verified)):
+            said.append(doubt)
+        more = {"held_out": found, "verified": self.verified, "verdict": " ".join(said)}
+        calibration = replace(calibration, **more)
         calibration.write(run.path)
         self.stages.say(calibration.verdict)
 

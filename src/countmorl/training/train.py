@@ -137,9 +137,11 @@ def _with_model_of(donor: Run, algorithm: AbstractAlgorithm) -> AbstractAlgorith
 def _adopt(donor: Run, run: Run) -> None:
     """Copy what was fitted on the data: the model, its termination rule, its codes.
 
-    Codes of any length are good, but only if they were fitted in the same way.
+    Codes of any length are good, but only if they were fitted in the same way. Which of them are
+    verified is found out afterwards.
     """
-    codes = [dict(each.manifest.part("codes") or {}, bits=None) for each in (donor, run)]
+    any_ = {"bits": None, "verified": None}
+    codes = [dict(each.manifest.part("codes") or {}, **any_) for each in (donor, run)]
     alike = codes[0] == codes[1]
     coded = [stage for stage in donor.stages() if stage.startswith("codes-") and alike]
     # The model last: where it is, all of it was copied, whenever that was cut short.
