@@ -206,7 +206,8 @@ def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
     assert load_query(run).counter.limits.shape == (SMALL.model.elites,)
 
 
-def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path):
+def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path, monkeypatch):
+    monkeypatch.setattr("countmorl.training.build.UPDATES", 20)
     codes = replace(SMALL.codes, verified=0.5)
     config = replace(SMALL, join="penalties", unseen="end", codes=codes)
     run = train(config, log, out=tmp_path / "run", options=OPTIONS, quiet=True)

@@ -27,7 +27,7 @@ from countmorl.dynamics.termination import AbstractTermination, KnownTermination
 from countmorl.dynamics.termination_fit import TerminationFit
 from countmorl.pessimism import CountPenalty, NoPessimism
 from countmorl.rollouts import PenalizedModel, Sequences
-from countmorl.runs.calibration import Threshold
+from countmorl.runs.calibration import Calibration, Threshold
 from countmorl.scaling import reward_unit
 from countmorl.training.behaviour import imagined_pairs
 from countmorl.training.epoch import Imagination
@@ -128,9 +128,15 @@ class Build(AbstractBuild):
                 "warning: every logged reward is 0, so there is nothing to learn and nothing to "
                 "lose: no pair is penalised. Is the reward's column the right one?"
             )
+        calibration = self.calibration(penalty)
+        calibration.write(run.path)
+        self.stages.say(calibration.verdict)
+
+    def calibration(self, penalty: CountPenalty) -> Calibration:
+        """What counts tell of held-out rows, of whole episodes, and of what a clone imagines."""
         known = self.rows.holdout_known
         known = slice(None) if known is None else known
-        calibration = calibrate(
+        found = calibrate(
             self.ensemble,
             penalty.counter,
             self.rows.holdout_x[known],
@@ -140,14 +146,11 @@ class Build(AbstractBuild):
             actions=self.dataset.action_dim,
         )
         episodes = Episodes.of(self.dataset, self.algorithm.model, self.seed)
-        found = held_out(self.ensemble, penalty.counter, self.rows.x, episodes)
-        said = [calibration.verdict, coverage(found, episodes)]
+        whole = held_out(self.ensemble, penalty.counter, self.rows.x, episodes)
+        said = [found.verdict, coverage(whole, episodes)]
         if self.verified and (doubt := doubts(self.verified)):
             said.append(doubt)
-        more = {"held_out": found, "verified": self.verified, "verdict": " ".join(said)}
-        calibration = replace(calibration, **more)
-        calibration.write(run.path)
-        self.stages.say(calibration.verdict)
+        return replace(found, held_out=whole, verified=self.verified, verdict=" ".join(said))
 
 
 def termination(
