@@ -30,7 +30,9 @@ OWN = {
     "bc": EVERY | {"hidden": (8,)},
     "td3-bc": EVERY | {"td3": TD3Config(hidden=(8, 8))},
     "cql": EVERY | {"sac": SAC, "conservative": ConservativeConfig()},
-    "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
+    # Neither verifying nor imitating by the data, each of which fits a clone.
+    "count-morl": DREAMS
+    | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9, verified=None), "imitate": 0.0},
     "mopo": DREAMS,
     "morel": DREAMS,
     "combo": DREAMS,

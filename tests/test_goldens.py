@@ -47,8 +47,11 @@ RUNS: dict[str, Callable[[Path], Run]] = {
         for name, cls in ALGORITHMS.items()
         if cls.takes_discrete
     },
-    # What none of the above has: a learned rule of ends, a search for the code's length, counters.
-    "count-morl-search": _trained("count-morl", vector_log, termination=None, codes=CODES),
+    # What none of the above has: a learned rule of ends, a search for the code's length, verified
+    # codes and imitation by the data; counters.
+    "count-morl-search": _trained(
+        "count-morl", vector_log, termination=None, codes=CODES, imitate="auto"
+    ),
     "count-morl-simhash": _trained("count-morl", vector_log, counter="simhash"),
     "count-morl-exact": _trained("count-morl", numbered_log, counter="exact", estimate="LC"),
 }

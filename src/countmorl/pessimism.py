@@ -100,7 +100,8 @@ class CountPenalty(AbstractPessimism):
         if self.spread is not None:
             doubt = elites_spread(pairs.ensemble, pairs.hidden)
             facts["uncertainty"] = doubt
-            price = self.beta * jnp.minimum(1.0, doubt / self.spread)
+            # A single elite agrees with itself.
+            price = self.beta * jnp.minimum(1.0, doubt / max(self.spread, 1e-12))
             penalty = jnp.where(unknown, self.beta, price)
         if self.end is None:
             return Lowered.by(penalty, **facts)

@@ -4,8 +4,11 @@ r~(s, a) = r(s, a) - beta min(1, 1 / sqrt(n(s, a))), where n counts the pairs of
 share a learned binary code with (s, a); SAC on rollouts of the model with that reward.
 
 Differences from the paper: the penalty never exceeds beta (Algorithm 1 as printed punishes
-0 < n < 1 more than n = 0); beta and the code length are not tuned but chosen from the data: a
-share of the mean size of a reward, and 5 to 10 rows per code.
+0 < n < 1 more than n = 0); beta and the code length are not tuned but chosen from the data. By
+default codes are verified by their decoders, the members' penalties are joined in place of their
+counts, a rollout ends where most elites do not know the pair; half of a batch are real rows, at
+which the policy is drawn to the logged actions; targets follow faster. Each of these has a setting,
+and `--preset paper` has none of them; lab/verified.md has the runs behind them.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
 the encoder is fitted after the model, on standardised features, and reconstructs standardised
@@ -21,6 +24,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from countmorl import trees
+from countmorl.agents.sac import SACConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import at_least
@@ -75,8 +79,24 @@ class CountMORL(AbstractModelBased):
             "sac.target_entropy": -3.0,
             "sac.log_std_min": -20.0,
             "sac.actor_decay": False,
+            "sac.polyak": 0.005,
+            "codes.verified": None,
+            "join": "counts",
+            "unseen": "pay",
+            "real_share": 0.05,
+            "imitate": 0.0,
         },
     )
+
+    real_share: float = 0.5
+    """Share of real rows in a batch (the paper has 0.05)."""
+    imitate: float | Literal["auto"] = "auto"
+    """Weight of a pull of the policy towards the data's actions, at the real rows of a batch, see
+    the other methods. auto: by how much of the logged actions their observations tell, so that
+    one steady behaviour is held on to, and chance is not. The paper has none: 0."""
+    sac: SACConfig = field(default_factory=lambda: SACConfig(polyak=0.02))
+    """The policy's learner. Its targets follow faster than the papers' 0.005: values take about
+    1 / (polyak (1 - discount)) updates to grow."""
 
     beta: float | Literal["auto"] = "auto"
     """What a pair that was never seen costs (beta). auto: two fifths of the mean size of a logged
@@ -86,17 +106,18 @@ class CountMORL(AbstractModelBased):
     (UC) it."""
     alpha: float = 0.5
     """Deviations between the mean count and LC or UC (alpha)."""
-    join: Join = "counts"
+    join: Join = "penalties"
     """What of the members is joined by the estimate: their counts, as in the paper, or their
     penalties. A mean of counts hides members that never saw a pair."""
-    unseen: Literal["pay", "end"] = "pay"
+    unseen: Literal["pay", "end"] = "end"
     """What becomes of a rollout where most elites never saw the pair. pay: it goes on and pays
     beta, as in the paper. end: it ends there, worth no more than the worst that the log knows:
     its lowest rewards for ever, or 0 where that is less. Wants `codes.verified`."""
     price: Literal["counts", "spread"] = "counts"
     """What a pair costs that was seen. counts: beta / sqrt(n), as in the paper. spread: what the
     elites' predictions differ by, beta where that is as much as on the logged pairs they differ
-    on most; an unseen pair costs beta in either case."""
+    on most; an unseen pair costs beta in either case. In an audit the spread orders a model's
+    errors better than counts do; policies trained with either were alike (lab/verified.md)."""
     counter: str = "codes"
     """How pairs are counted: codes (learned, the paper's), simhash (random projections, nothing
     learned; Tang et al., 2017), exact (pairs that repeat), or another of

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+import jax
 from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
@@ -82,7 +83,7 @@ class AbstractModelBased(AbstractAlgorithm):
     first: ClassVar[tuple[str, ...]] = (
         "horizon",
         "real_share",
-        "clone_epochs",
+        "imitate",
         "model.max_epochs",
         "sac.discount",
         "model",
@@ -136,7 +137,7 @@ class AbstractModelBased(AbstractAlgorithm):
             if getattr(self, name) >= 1:
                 raise ConfigError(f"`{name}` must be below 1, got {getattr(self, name):g}.")
 
-        if self.imitate and not self.real_rows:
+        if self.imitate not in (0, "auto") and not self.real_rows:
             raise ConfigError(
                 "`imitate` draws the policy to the actions of a batch's real rows, and "
                 "`real_share` leaves none."
@@ -169,7 +170,9 @@ class AbstractModelBased(AbstractAlgorithm):
     def agent(self, dataset: Dataset, *, key: Key) -> AbstractActorCritic:
         """Soft actor-critic."""
         updates, term = self.epochs * self.updates, self.critic_term(dataset)
-        weight = self.pull_weight(dataset) if self.imitate == "auto" else self.imitate
+        weight = self.imitate
+        if weight == "auto":
+            weight = self.pull_weight(dataset) if self.real_rows else 0.0
         pull = Pull(weight, self.real_rows) if weight else NO_PULL
         return SAC.of(self.sac, dataset, updates=updates, term=term, pull=pull, key=key)
 
@@ -179,7 +182,8 @@ class AbstractModelBased(AbstractAlgorithm):
         c is the share of the actions' variance that is chance. One 1 / c measures distances in
         deviations of the behaviour itself; (1 - c) / c is how much of a behaviour there is.
         """
-        chance = chance_of_actions(dataset, updates=CLONE_EPOCHS * self.updates, seed=0)
+        with jax.ensure_compile_time_eval():  # Agents are made within a compiled program.
+            chance = chance_of_actions(dataset, updates=CLONE_EPOCHS * self.updates, seed=0)
         action = dataset.transitions("all").action
         variance = 1.0 if dataset.discrete else float(action.var(axis=0).sum())
         chance = max(chance, LEAST_CHANCE)

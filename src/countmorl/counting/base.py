@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
 from countmorl import trees
-from countmorl.configs import added, at_least, check_types, positive
+from countmorl.configs import at_least, check_types, positive
 from countmorl.counting.table import MAX_BITS, CountTable
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import ModelRows
@@ -27,9 +27,9 @@ class CodesConfig:
     """The codes and how their encoders are fitted."""
 
     bits: int | Literal["auto"] = "auto"
-    """Length of the code (d), 1 to 128. auto: the length at which about 7 rows share a code (5 to
-    10 worked best in the paper), or a longer one where those would fill about a sixteenth of all
-    codes."""
+    """Length of the code (d), 1 to 128. auto: 16, or as many as 3 to 60 rows share a code at. Where
+    codes are not verified, the length at which about 7 rows do (5 to 10 worked best in the paper),
+    or a longer one where those would fill about a sixteenth of all codes."""
     fit_epochs: int = 6
     """Epochs of encoder updates."""
     fit_updates: int = 1000
@@ -41,12 +41,11 @@ class CodesConfig:
     fit_noise: float = 0.0
     """Deviation of normal noise on the bottleneck before its sigmoid, while fitting. It drives the
     bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
-
-    verified: float | Literal["auto"] | None = added(None)
+    verified: float | Literal["auto"] | None = "auto"
     """Count a pair only where its code is verified: where the decoder rebuilds the pair as well as
     it rebuilds this share of the data, such as 0.99. A policy is optimised into pairs that share a
     crowded code with pairs they are far from; the decoder tells them apart. auto: the strictest of
-    a few thresholds at which most of what a clone of the data imagines is verified. Default: every
+    a few thresholds at which most of what a clone of the data imagines is verified. None: every
     code counts, as in the paper."""
 
     def __post_init__(self) -> None:
