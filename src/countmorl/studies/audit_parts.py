@@ -20,6 +20,7 @@ from countmorl.counting.query import counts
 from countmorl.counting.search import WANTED
 from countmorl.counting.table import CountTable
 from countmorl.data.dataset import Dataset
+from countmorl.data.holdout import split
 from countmorl.data.sources import load
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, ModelRows, split_rows
@@ -66,8 +67,8 @@ def parts_of(path: Path, *, task: str | None = None, data: str | None = None) ->
     """Bring back what a run has trained; its data must be those it was trained on."""
     run = Run.open(path)
     ensemble = _ensemble(run)
-    dataset = _dataset(run, task, data)
     manifest = run.manifest
+    dataset = split(_dataset(run, task, data), manifest.data and manifest.data.holdout).taught
     config = from_json(EnsembleConfig, manifest.part("model"))
     rows, _ = split_rows(dataset, config, manifest.model_seed or 0)
     ends = _termination(run, dataset)
