@@ -7,8 +7,8 @@ from countmorl.data.sources import load
 from countmorl.runs.folder import Run
 from countmorl.runtime.policy import Policy
 from countmorl.spaces import ActionSpace
-from countmorl.studies.audit_policies import Actor, Chance, cloned, policies_of
-from small_runs import numbered_log, vector_log
+from countmorl.studies.audit_policies import Actor, Chance, policies_of
+from small_runs import numbered_log
 
 ONES = np.ones(2, np.float32)
 
@@ -55,13 +55,6 @@ def test_discrete_actions():
 def test_chance_is_even():
     found = Chance(2, discrete=False)(OBS, key=jr.key(0))
     assert found.std() == pytest.approx(3**-0.5, abs=0.03)
-
-
-def test_the_clone_learns_what_was_done():
-    log = vector_log() | {"action": np.full((300, 1), 1.5, np.float32)}
-    dataset = load(log)
-    found = cloned(dataset, updates=300, seed=0).act(dataset.obs[:9])
-    assert found == pytest.approx(1.5, abs=0.1)
 
 
 def test_policies_by_name(tmp_path):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from countmorl import trees
-from countmorl.agents.bc import BCAgent
-from countmorl.algorithms.bc import BC
 from countmorl.data.dataset import Dataset
+from countmorl.evaluation.clone import cloned
 from countmorl.nets import MLP, Categorical, TanhNormal
 from countmorl.runs.folder import Run
 from countmorl.runtime.policy import Head, Policy
 from countmorl.scaling import Standardizer
-from countmorl.types import Key, Transition
+from countmorl.types import Key
 
 NOISES = (0.1, 0.3)
 """Deviations of the clone's noise; of discrete actions, the shares that are chance."""
@@ -95,21 +92,3 @@ def policies_of(run: Run, dataset: Dataset, *, updates: int, seed: int) -> dict[
     found |= {f"clone + {noise:g}": Actor.of(clone, noise) for noise in NOISES}
     found["random"] = Chance(dataset.action_dim, dataset.discrete)
     return found
-
-
-def cloned(dataset: Dataset, *, updates: int, seed: int) -> Policy:
-    """A quick clone of whoever logged the data."""
-    algorithm = BC(epochs=1, updates=updates)
-    make_key, fit_key = jr.split(jr.key(seed))
-    agent = algorithm.agent(dataset, key=make_key)
-    data = jax.tree.map(jnp.asarray, dataset.transitions("all"))
-    return _cloned(agent, data, algorithm.batch, updates, fit_key).policy(dataset.space, {})
-
-
-@eqx.filter_jit
-def _cloned(agent: BCAgent, data: Transition, batch: int, updates: int, key: Key) -> BCAgent:
-    def step(agent: BCAgent, step_key: Key) -> tuple[BCAgent, None]:
-        rows = jr.randint(step_key, (batch,), 0, len(data.reward))
-        return agent.update(trees.take(data, rows), key=step_key)[0], None
-
-    return jax.lax.scan(step, agent, jr.split(key, updates))[0]
