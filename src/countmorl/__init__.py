@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from countmorl.errors import DataError as DataError
     from countmorl.errors import RunError as RunError
     from countmorl.evaluation.base import Estimate as Estimate
+    from countmorl.evaluation.judging import judge as judge
     from countmorl.evaluation.simulate import evaluate as evaluate
     from countmorl.runs.folder import Run as Run
     from countmorl.runs.options import DataOptions as DataOptions
@@ -72,6 +73,7 @@ _HOMES = {
     "counts": "counting.query",
     "evaluate": "evaluation.simulate",
     "from_table": "data.tables.importing",
+    "judge": "evaluation.judging",
     "load": "data.sources",
     "load_policy": "runtime.load",
     "resume": "api",

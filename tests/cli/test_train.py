@@ -51,7 +51,9 @@ class TestSummary:
         assert simulated == f"Not simulated: {reason}"
         assert re.fullmatch(r"\d+ updates/s of the policy; \d+ s of compiling in all\.", speed)
         assert paths == ["Run: run", "Policy: run/policy.safetensors"]
-        assert [line.split()[1] for line in err.splitlines()] == ["1/4", "2/4", "3/4", "4/4"]
+        said, *epochs = err.splitlines()
+        assert said.startswith("nothing is set aside (the log has 3 finished episodes")
+        assert [line.split()[1] for line in epochs] == ["1/4", "2/4", "3/4", "4/4"]
 
     def test_json(self, run_cli, trained, tiny):
         code, out, _ = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny, "--json")
@@ -98,7 +100,7 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "--epochs 1 --updates 2 --batch 3 --hidden 4 5 --learning-rate 0.01 --seed 6 --rows 40"
     )
     more = "--eval-every 0 --eval-episodes 7 --save-every 8 --mode d4rl-exact --log tensorboard"
-    more += " --actions continuous --label clone"
+    more += " --actions continuous --label clone --holdout-episodes 0.2"
     pytest.importorskip("tensorboardX")
     words = ("train", "bc", trained / "log.hdf5", "--out", "run", *options.split(), *more.split())
     assert run_cli(*words, "--keep-policies", 9)[0] == 0
@@ -125,6 +127,7 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "mode": "d4rl-exact",
         "done": None,
         "actions": "continuous",
+        "holdout_episodes": 0.2,
     }
 
 

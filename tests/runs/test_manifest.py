@@ -58,6 +58,15 @@ def test_runs_from_before_an_option_existed_are_read(path):
     assert Manifest.read(path) == FULL
 
 
+def test_runs_from_before_episodes_were_set_aside_are_read(path):
+    FULL.write(path)
+    values = json.loads(path.read_text())
+    del values["data"]["holdout"], values["data"]["options"]["holdout_episodes"]
+    path.write_text(json.dumps(values))
+    origin = Manifest.read(path).data
+    assert (origin.holdout, origin.options.holdout_episodes) == (None, 0.0)
+
+
 def test_settings_are_found_by_their_place_and_by_their_dotted_names():
     manifest = Manifest(algorithm="x", config={"beta": 1.0, "sac": {"discount": 0.9}})
     assert manifest.part("sac") == {"discount": 0.9}

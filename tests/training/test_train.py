@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from countmorl import BC, MOPO, DataOptions, Policy, RunOptions, load, resume, train
+from countmorl.algorithms.model_alone import ModelAlone
 from countmorl.configs import to_json
+from countmorl.data.holdout import split
 from countmorl.errors import ConfigError, DataError, MissingExtraError, RunError
 from countmorl.runs.folder import Run
+from small_runs import MODEL, QUIET, small, vector_log
 
 TINY = BC(epochs=4, updates=3, batch=8, hidden=(8,))
 
@@ -110,6 +113,33 @@ def test_data_options_reach_the_dataset(trained, tmp_path):
     expected = load(trained / "log.hdf5", mode="d4rl-exact", rows=30)
     assert run.manifest.data.hash == expected.hash
     assert len(expected) == 30
+
+
+class TestEpisodesSetAside:
+    """What judges a policy later teaches neither it nor its model."""
+
+    def test_the_manifest_names_them_and_the_policy_does_not_see_them(self, log, tmp_path):
+        arrays = log(60, episode=5)
+        run = train(TINY, arrays, out=tmp_path / "run", quiet=True)
+        origin = run.manifest.data
+        assert vars(origin.holdout) == {"share": 0.1, "seed": 0, "episodes": 1, "rows": 5}
+        part = split(load(arrays), origin.holdout).taught
+        policy = Policy.load(run.path)
+        np.testing.assert_allclose(policy.obs_mean, part.obs.mean(axis=0), rtol=1e-5)
+
+    def test_a_run_that_shares_a_model_takes_those_of_its_owner(self, tmp_path):
+        owner = train(ModelAlone(model=MODEL), vector_log(), out=tmp_path / "a", **QUIET)
+        other = {"options": RunOptions(seed=3, eval_every=0), "quiet": True}
+        user = train(small("mopo"), vector_log(), out=tmp_path / "b", model=owner.path, **other)
+        assert user.manifest.data.holdout == owner.manifest.data.holdout
+        assert user.manifest.data.holdout.seed == 0
+        alone = DataOptions(holdout_episodes=0.2)
+        with pytest.raises(ConfigError, match=r"was fitted with --holdout-episodes 0\.1"):
+            train("mopo", vector_log(), out=tmp_path / "c", model=owner.path, data_options=alone)
+
+    def test_a_share_out_of_range(self):
+        with pytest.raises(ConfigError, match=r"a share from 0 to 0\.5, got 0\.7"):
+            DataOptions(holdout_episodes=0.7)
 
 
 def test_quiet_prints_nothing(log, tmp_path, capfd):

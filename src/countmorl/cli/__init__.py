@@ -32,6 +32,8 @@ ENTRIES: dict[str, Entry] = {
     "sweep": Entry("PLAN", "Many runs at once: the paper's tables, or your own plan.", True),
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
+    "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
+    "choose": Entry("RUN ...", "Take the policy that is shown to be best, or the log's clone."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
@@ -44,9 +46,8 @@ ENTRIES: dict[str, Entry] = {
     "doctor": Entry("", "Say what is installed, and whether a small training works."),
 }
 TITLE = "Learn a policy from logged data alone, and know where it leaves the data."
-FOOT = """Start with `countmorl demo`. Every command takes --help, and most take --json.
-A mistake ends in one sentence and exit code 2; --traceback shows where it was.
---version tells which version this is."""
+FOOT = """Start with `countmorl demo`. All take --help, most --json, this one --version.
+A mistake ends in one sentence and exit code 2; --traceback shows where it was."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

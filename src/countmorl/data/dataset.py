@@ -164,6 +164,13 @@ class Dataset:
         cut = {name: column[:rows] for name, column in self.columns.items()}
         return replace(self, episode_ends=ends, name=f"{self.name}[:{rows}]", **cut)
 
+    def of_episodes(self, chosen: np.ndarray) -> Dataset:
+        """Return some of the episodes, chosen by a flag each, in their order."""
+        lengths = np.diff(self.episode_ends, prepend=-1)
+        rows = np.repeat(chosen, lengths)
+        kept = {name: column[rows] for name, column in self.columns.items()}
+        return replace(self, episode_ends=np.cumsum(lengths[chosen]) - 1, **kept)
+
     def transitions(self, rows: RowKind = "all") -> Transition:
         """Return steps with actions scaled to [-1, 1], for whom they are good.
 

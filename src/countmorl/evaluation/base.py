@@ -30,6 +30,24 @@ class Estimate:
         return asdict(self) | {"facts": dict(self.facts)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why an evaluator gives no number: one that cannot be trusted is worse than none."""
+
+    made_by: str
+    why: str
+    """A sentence."""
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-able values."""
+        return {"refused": self.why, "made_by": self.made_by, "facts": dict(self.facts)}
+
+
+Opinion = Estimate | Refusal
+"""What an evaluator says."""
+
+
 @runtime_checkable
 class Evaluator(Protocol):
     """Judges policies for one task or one log."""

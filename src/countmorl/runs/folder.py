@@ -7,6 +7,7 @@ checkpoint.safetensors   everything needed to go on exactly
 stages/NAME.safetensors  what a finished stage left: the model, the codes
 policy.safetensors       the policy, for `countmorl.load_policy`
 policies/epoch-N.safetensors   the policies of the last evaluations, to choose from
+judgement.json      what `countmorl judge` said of the policy, where it was asked
 calibration.json    whether counts predict the model's error, in runs that count
 """
 
@@ -231,7 +232,7 @@ class Run:
 
 
 LEFTOVER = re.compile(
-    r"\.(config|calibration|sweep|failures)\.json\.\d+\.tmp|\..+\.safetensors\.\d+\.tmp"
+    r"\.(config|calibration|judgement|sweep|failures)\.json\.\d+\.tmp|\..+\.safetensors\.\d+\.tmp"
 )
 """Temporary files of ours, by name: a process that was killed leaves what it was writing."""
 

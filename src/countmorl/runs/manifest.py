@@ -12,7 +12,7 @@ from typing import Any
 from countmorl.configs import flatten, from_json, to_json
 from countmorl.errors import ConfigError, RunError
 from countmorl.files import parse_json, write_text
-from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.runs.options import DataOptions, Holdout, RunOptions
 from countmorl.schema import Schema
 
 FORMAT = 2
@@ -31,6 +31,8 @@ class DataOrigin:
     options: DataOptions = field(default_factory=DataOptions)
     schema: Schema | None = None
     """What their columns mean, where they have names."""
+    holdout: Holdout | None = None
+    """The episodes that no training sees; None where there are none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +91,14 @@ class Manifest:
 def _add_later_options(values: dict[str, Any]) -> None:
     """Say of a run that began before these options existed what it did: nothing was said."""
     data = values.get("data")
-    later: list[tuple[Any, tuple[str, ...]]] = [(values.get("options"), ("label",))]
+    later: list[tuple[Any, dict[str, Any]]] = [(values.get("options"), {"label": None})]
     if isinstance(data, dict):
-        data.setdefault("schema", None)
-        later.append((data.get("options"), ("done", "actions")))
-    for options, names in later:
+        data |= {"schema": None, "holdout": None} | data
+        then = {"done": None, "actions": None, "holdout_episodes": 0.0}
+        later.append((data.get("options"), then))
+    for options, before in later:
         if isinstance(options, dict):
-            for name in names:
-                options.setdefault(name, None)
+            options |= before | options
 
 
 def installed_versions() -> dict[str, str]:

@@ -13,6 +13,18 @@ Done = Literal["terminated", "ended"]
 """What a `done` flag means where nothing beside it tells."""
 ActionKind = Literal["discrete", "continuous"]
 """How actions are understood where the log's own type and values would not tell."""
+HOLDOUT = 0.1
+"""Share of the episodes that a training does not see, where nothing else is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holdout:
+    """The episodes of a log that a run does not see. The log, share and seed decide which."""
+
+    share: float
+    seed: int
+    episodes: int
+    rows: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +46,16 @@ class DataOptions:
     actions: ActionKind | None = None
     """How actions are understood: discrete, numbers of choices from 0 on; or continuous, quantities
     within bounds. Default: by their type and values, as `countmorl data info` tells."""
+    holdout_episodes: float = HOLDOUT
+    """Share of the episodes that is set aside to judge the policy by, up to 0.5; 0 for none. The
+    seed draws them, and a run that shares another's model takes those of that run."""
 
     def __post_init__(self) -> None:
         check_types(self)
+        if not 0 <= self.holdout_episodes <= 0.5:
+            raise ConfigError(
+                f"`holdout_episodes` must be a share from 0 to 0.5, got {self.holdout_episodes:g}."
+            )
         if self.rows is not None:
             at_least(self, rows=1)
 

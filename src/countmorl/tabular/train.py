@@ -90,7 +90,7 @@ def train_tabular(
             name=dataset.name,
             hash=dataset.hash,
             schema=dataset.schema,
-            options=options or DataOptions(),
+            options=options or DataOptions(holdout_episodes=0),
         ),
     )
     run = Run.create(out or Path("runs") / f"{NAME}-{dataset.name}", manifest)

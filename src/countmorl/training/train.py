@@ -19,6 +19,7 @@ from countmorl.algorithms.model_alone import AbstractAlone
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
+from countmorl.data.holdout import draw_holdout, holdout_sentence, split
 from countmorl.data.sources import Source, load, locate
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.known_reward import check_reward
@@ -28,7 +29,7 @@ from countmorl.evaluation.base import Evaluator
 from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs.folder import Run, drop_leftovers
 from countmorl.runs.manifest import DataOrigin, Manifest
-from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.runs.options import HOLDOUT, DataOptions, RunOptions
 from countmorl.training.build import Build, build_alone
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
 from countmorl.training.stages import Stages
@@ -61,13 +62,15 @@ def train(
     if model is not None:
         donor = _donor(model, algorithm, dataset)
         algorithm = _with_model_of(donor, algorithm)
+        data_options = _with_holdout_of(donor, data_options)
+    model_seed = donor.manifest.model_seed if donor else options.seed
     where = Path(out) if out else Path("runs") / _slug(f"{name}-{dataset.name}-seed{options.seed}")
     manifest = Manifest(
         algorithm=name,
         config=to_json(algorithm),
         own=_own_settings(algorithm),
         options=options,
-        model_seed=donor.manifest.model_seed if donor else options.seed,
+        model_seed=model_seed,
         model_run=_seen_from(where, donor.path) if donor else None,
         data=DataOrigin(
             source=locate(str(data)) if isinstance(data, (str, Path)) else None,
@@ -75,6 +78,7 @@ def train(
             hash=dataset.hash,
             options=data_options,
             schema=dataset.schema,
+            holdout=draw_holdout(dataset, data_options.holdout_episodes, model_seed or 0),
         ),
     )
     run = Run.create(where, manifest)
@@ -134,6 +138,18 @@ def _with_model_of(donor: Run, algorithm: AbstractAlgorithm) -> AbstractAlgorith
     return replace(algorithm, model=theirs)
 
 
+def _with_holdout_of(donor: Run, options: DataOptions) -> DataOptions:
+    """Set aside what the donor's model has not seen, or it would have seen what judges it."""
+    assert donor.manifest.data is not None
+    theirs = donor.manifest.data.options.holdout_episodes
+    if options.holdout_episodes not in (HOLDOUT, theirs):
+        raise ConfigError(
+            f"The model of {donor.path} was fitted with --holdout-episodes {theirs:g}, and a run "
+            "that shares it has to set the same episodes aside. Omit the option, or --model."
+        )
+    return replace(options, holdout_episodes=theirs)
+
+
 def _adopt(donor: Run, run: Run) -> None:
     """Copy what was fitted on the data: the model, its termination rule, its codes.
 
@@ -170,7 +186,7 @@ def carry_out(
         stages = Stages(run, *sizes, loggers, quiet)
         job = PolicyJob(
             algorithm=algorithm,
-            dataset=dataset,
+            dataset=_taught(manifest, dataset, stages),
             options=options,
             info=_info(manifest, dataset),
             evaluator=evaluator_for(dataset, options),
@@ -181,6 +197,16 @@ def carry_out(
             for logger in loggers:
                 logger.close()
     return run
+
+
+def _taught(manifest: Manifest, dataset: Dataset, stages: Stages) -> Dataset:
+    """The part of the data that a run learns from."""
+    origin = manifest.data
+    if origin is None:
+        return dataset
+    share = origin.options.holdout_episodes
+    stages.say(holdout_sentence(dataset, share, origin.holdout))
+    return split(dataset, origin.holdout).taught
 
 
 def _fits(job: PolicyJob, stages: Stages, model_seed: int) -> None:
