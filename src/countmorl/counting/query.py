@@ -140,9 +140,15 @@ def _count(
     return members, counts, members_penalty(members, kind, alpha, beta, join)
 
 
-def save_counter(run: Run, counter: AbstractCounter, use: CountUse) -> None:
-    """Keep a counter in a run's folder."""
-    run.save_result(NAME, counter.to_arrays(), use=to_json(use))
+def save_counter(
+    run: Run, counter: AbstractCounter, use: CountUse, *, metrics_size: int | None = None
+) -> None:
+    """Keep a counter in a run's folder.
+
+    A resumed run does so again when its metrics have grown: `metrics_size` is what they were.
+    """
+    about = {} if metrics_size is None else {"metrics_size": metrics_size}
+    run.save_result(NAME, counter.to_arrays(), use=to_json(use), **about)
 
 
 def counts(run: Run | str | Path) -> CountQuery:

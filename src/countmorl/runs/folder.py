@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from countmorl.json_files import MOST_OF_LINES, parse_lines
 from countmorl.runs.calibration import Calibration
 from countmorl.runs.lock import hold_lock
 from countmorl.runs.manifest import Manifest
-from countmorl.runs.place import claim, discard, refuse_links
+from countmorl.runs.place import claim, discard, drop_leftovers, refuse_links
 from countmorl.runs.records import Record, Timing
 from countmorl.runtime.files import POLICY_FILE
 
@@ -190,6 +190,7 @@ class Run:
         arrays, meta = read_arrays(self.result_path(stage))
         if meta.get("kind") != "result" or meta.get("stage") != stage:
             raise RunError(f"{self.result_path(stage)} is not the result of stage {stage}.")
+        _check_size(self.result_path(stage), meta)
         return arrays, meta
 
     def save_checkpoint(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
@@ -204,6 +205,7 @@ class Run:
         arrays, meta = read_arrays(self.checkpoint_path)
         if meta.get("kind") != "checkpoint":
             raise RunError(f"{self.checkpoint_path} is not a checkpoint.")
+        _check_size(self.checkpoint_path, meta)
         return arrays, meta
 
     def rewind(self, metrics_size: int) -> None:
@@ -221,6 +223,15 @@ class Run:
         if torn := len(content) - 1 - content.rfind(b"\n"):
             truncate(timing, len(content) - torn)
 
-    def lock(self) -> AbstractContextManager[None]:
-        """Keep other processes from training in this folder at the same time."""
-        return hold_lock(self.path)
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other processes from training in this folder; what killed ones left is removed."""
+        with hold_lock(self.path):
+            drop_leftovers(self.path)
+            yield
+
+
+def _check_size(path: Path, meta: Mapping[str, Any]) -> None:
+    size = meta.get("metrics_size")
+    if type(size) is not int or size < 0:
+        raise RunError(f"{path} does not say how long the metrics were when it was saved.")

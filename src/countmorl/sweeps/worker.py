@@ -104,6 +104,7 @@ def carry_out(job: dict[str, Any]) -> None:
         termination=_own(getattr(row.config, "termination", None)),
         reward_function=_own(getattr(row.config, "reward_function", None)),
         task=_own(row.data_options.task),
+        log=row.options.log,
     )
 
 

@@ -29,8 +29,8 @@ from countmorl.loggers import check_loggers, make_loggers
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import DataOptions, RunOptions
-from countmorl.runs.place import drop_leftovers
 from countmorl.training.build import Build, build_alone
+from countmorl.training.exact import environment
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
 from countmorl.training.stages import Stages
 
@@ -70,6 +70,7 @@ def train(
         options=options,
         model_seed=donor.manifest.model_seed if donor else options.seed,
         model_run=_seen_from(where, donor.path) if donor else None,
+        environment=environment(),
         data=DataOrigin(
             source=locate(str(data)) if isinstance(data, (str, Path)) else None,
             name=dataset.name,
@@ -154,7 +155,6 @@ def carry_out(
     quiet: bool,
 ) -> Run:
     """Do whatever is not done yet of a run, whose lock the caller holds."""
-    drop_leftovers(run.path)
     manifest = run.manifest
     if manifest.model_run and run.load_result("model") is None:
         _adopt(_donor(run.path / manifest.model_run, algorithm, dataset), run)
