@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from countmorl.disk import append, explained_write, read_bytes, truncate
+from countmorl.disk import append, explained_read, explained_write, read_bytes, truncate
 from countmorl.errors import CountMorlError, RunError
 from countmorl.files import Arrays, read_arrays, write_arrays
 from countmorl.json_files import MOST_OF_LINES, parse_lines
@@ -124,9 +124,10 @@ class Run:
     def kept_policies(self) -> dict[int, Path]:
         """The policies of the last evaluations by epoch, the earliest first."""
         found = {}
-        for path in (self.path / "policies").glob("epoch-*.safetensors"):
-            if match := re.fullmatch(r"epoch-(\d+)", path.stem):
-                found[int(match.group(1))] = path
+        with explained_read(self.path / "policies"):
+            for path in (self.path / "policies").glob("epoch-*.safetensors"):
+                if match := re.fullmatch(r"epoch-(\d{1,9})", path.stem):
+                    found[int(match.group(1))] = path
         return dict(sorted(found.items()))
 
     def drop_policies(self, *, keep: int, after: int | None = None) -> None:
@@ -176,7 +177,8 @@ class Run:
 
     def stages(self) -> list[str]:
         """Names of the stages that are finished, in alphabetical order."""
-        return sorted(path.stem for path in (self.path / "stages").glob("*.safetensors"))
+        with explained_read(self.path / "stages"):
+            return sorted(path.stem for path in (self.path / "stages").glob("*.safetensors"))
 
     def save_result(self, stage: str, arrays: Arrays, **meta: Any) -> None:
         """Keep what a finished stage leaves behind."""
