@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench fuzz faults clean
 
 demo: $(READY)
 	$(BIN)/countmorl demo
@@ -23,6 +23,15 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Damaged files of every format, for MINUTES; FORMATS="policy config" attacks these alone.
+MINUTES ?= 30
+fuzz: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m robustness.fuzz --minutes $(MINUTES) $(FORMATS)
+
+# Every call of a run to the disk fails once with each error, and once the process is killed there.
+faults: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m robustness.faults
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

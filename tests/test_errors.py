@@ -7,6 +7,7 @@ from countmorl.errors import (
     MissingExtraError,
     RunError,
     did_you_mean,
+    printable,
 )
 
 
@@ -31,3 +32,9 @@ def test_a_missing_extra_is_an_import_error_too():
 )
 def test_did_you_mean(word, hint):
     assert did_you_mean(word, ["hopper", "walker2d"]) == hint
+
+
+def test_what_would_move_a_terminals_cursor_is_shown_as_it_is():
+    assert printable("a\x1b[2Jb\x9b\r\x00") == "a\\x1b[2Jb\\x9b\\r\\x00"
+    assert printable("\u202e\ud800") == "\\u202e\\ud800"
+    assert printable("Zürich\tβ 数\n") == "Zürich\tβ 数\n"

@@ -27,6 +27,8 @@ MODULES = [
     if path.name != "__init__.py" or holds_code(path)
 ]
 ROOMS = {module.parts[0] for module in MODULES if len(module.parts) > 1}
+ATTACKS = "robustness"
+"""Tests of no module: hostile files, failing disks, several processes."""
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
@@ -43,7 +45,7 @@ def test_every_test_file_of_a_room_has_its_module(room):
 
 def test_every_folder_of_tests_is_a_room():
     folders = {path.parent.relative_to(TESTS).parts[0] for path in TESTS.glob("*/**/test_*.py")}
-    assert folders <= ROOMS
+    assert folders <= ROOMS | {ATTACKS}
 
 
 def test_twins_by_hand():

@@ -9,6 +9,7 @@ from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source
 from countmorl.evaluation.base import Evaluator
 from countmorl.evaluation.simulate import Simulation
+from countmorl.loggers import LoggerName
 from countmorl.runs.folder import Run
 from countmorl.runs.options import DataOptions, RunOptions
 from countmorl.training import resume as going_on
@@ -55,6 +56,8 @@ def resume(
     termination: str | None = None,
     reward_function: str | None = None,
     task: str | None = None,
+    log: tuple[LoggerName, ...] = (),
+    inexact: bool = False,
     evaluator: Evaluator | None = None,
     quiet: bool = False,
 ) -> Run:
@@ -63,7 +66,8 @@ def resume(
     `data` gives the dataset where it has moved or was never a file; `epochs` trains a run on
     beyond what was asked for at first. `method` (your own class, or module:Class), `termination`,
     `reward_function` and `task` are said again where they are code of your own, since no file makes
-    code run.
+    code run, and `log` where the run sends its metrics over the network. Where another machine or
+    other packages would give other bits, `inexact` goes on all the same.
     """
     return going_on.resume(
         run,
@@ -74,6 +78,8 @@ def resume(
         termination=termination,
         reward_function=reward_function,
         task=task,
+        log=log,
+        inexact=inexact,
         quiet=quiet,
     )
 

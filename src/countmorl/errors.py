@@ -1,6 +1,7 @@
 """Errors a user can act on. Each message says what was wanted, what was got and what to do."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,6 +35,15 @@ class Interrupted(Exception):
     def __init__(self, folder: Path, stage: str, epoch: int) -> None:
         super().__init__(f"Stopped after epoch {epoch} of stage {stage}; nothing is lost.")
         self.folder = folder
+
+
+def printable(text: str) -> str:
+    """Text of others, without what would make a terminal do things: escapes are shown as such."""
+    return "".join(each if _is_harmless(each) else ascii(each)[1:-1] for each in text)
+
+
+def _is_harmless(character: str) -> bool:
+    return character in "\n\t" or not unicodedata.category(character).startswith("C")
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

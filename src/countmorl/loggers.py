@@ -80,6 +80,10 @@ PACKAGES: dict[LoggerName, str] = {
 }
 
 
+NETWORK: tuple[LoggerName, ...] = ("wandb", "mlflow")
+"""Those that may send what they are given to another machine."""
+
+
 def check_loggers(names: tuple[LoggerName, ...]) -> None:
     """Raise early where the package behind a logger is missing."""
     for name in names:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 from pathlib import Path
 
-MEMINFO = Path("/proc/meminfo")
+MEMINFO, CPUINFO = Path("/proc/meminfo"), Path("/proc/cpuinfo")
+INSTRUCTIONS = re.compile(r"(sse4|ssse|avx|fma|f16c|amx|asimd|sve|bf16|i8mm).*")
+"""Sets of instructions by which compiled programs and libraries choose how they calculate."""
 CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     (
@@ -21,6 +25,22 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Threads that XLA calculates with: the cores, unless NPROC says otherwise."""
+    said = os.environ.get("NPROC", "")
+    return int(said) if said.isdigit() and int(said) else cores()
+
+
+def instructions() -> tuple[str, ...]:
+    """Sets of instructions that change the last bits of sums, as the system names them."""
+    try:
+        flags = re.findall(r"^(?:flags|Features)\s*:(.*)$", CPUINFO.read_text(), re.MULTILINE)
+    except OSError:
+        flags = []
+    found = sorted(set(flags[0].split())) if flags else []
+    return (platform.machine(), *(each for each in found if INSTRUCTIONS.fullmatch(each)))
 
 
 def available_memory() -> int | None:

@@ -132,3 +132,55 @@ class TestTabular:
         code, out, _ = run_cli("resume", copy, "--json")
         assert (code, json.loads(out)["finished"]) == (0, True)
         assert contents(copy) == before
+
+
+class TestForeignConfig:
+    """A config.json that somebody else has written, or changed."""
+
+    def change(self, folder, part, **values):
+        config = json.loads((folder / "config.json").read_text())
+        config[part] |= values
+        (folder / "config.json").write_text(json.dumps(config))
+
+    @pytest.mark.parametrize(
+        ("part", "values"), [("config", {"learning_rate": 0.5}), ("options", {"seed": 7})]
+    )
+    def test_a_changed_setting_is_not_resumed_in_silence(
+        self, run_cli, halted, trained, part, values
+    ):
+        self.change(halted, part, **values)
+        code, _, err = run_cli("resume", halted)
+        assert code == 2
+        assert "config.json was changed by hand" in err
+        assert f"countmorl resume {halted} --inexact" in err
+        assert run_cli("resume", halted, "--inexact")[0] == 0
+        assert Run.open(halted).manifest.inexact == ("its config.json was changed by hand",)
+
+    def test_other_cores_are_not_resumed_in_silence(self, run_cli, halted, monkeypatch):
+        monkeypatch.setenv("NPROC", "63")
+        code, _, err = run_cli("resume", halted)
+        assert code == 2
+        assert "threads was" in err
+        assert "and is 63" in err
+
+    def test_nothing_is_sent_because_a_file_says_so(self, run_cli, halted):
+        self.change(halted, "options", log=["wandb"])
+        code, _, err = run_cli("resume", halted, "--inexact")
+        assert code == 2
+        assert "sends its metrics to wandb, and no file alone opens a connection" in err
+        assert "--log wandb" in err
+
+    def test_a_finished_run_is_shown_on_any_machine(self, run_cli, finished, monkeypatch):
+        monkeypatch.setenv("NPROC", "63")
+        assert run_cli("resume", finished)[0] == 0
+
+    def test_no_name_moves_the_cursor(self, run_cli, finished):
+        self.change(finished, "data", name="\x1b[2Jevil\x9b")
+        code, out, err = run_cli("compare", finished)
+        assert code == 0
+        assert "\\x1b[2Jevil\\x9b" in out
+        self.change(finished, "data", hash="0")
+        (finished / "metrics.jsonl").write_text('{"stage": "\x1b[2J"}\n')
+        code, _, err = run_cli("compare", finished)
+        assert code == 2
+        assert "\x1b" not in out + err

@@ -471,3 +471,39 @@ class TestNames:
         three = Schema(obs=(Column(name="x"),), action=tuple(Column(name=n) for n in "abc"))
         with pytest.raises(RunError, match="its schema's actions and its own are of two kinds"):
             TestDiscrete().make(schema=three)
+
+
+class TestNothingButNumbers:
+    """An actuator may be behind a policy: it is given an action for numbers only."""
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, None, 1e300, 10**400])
+    @pytest.mark.parametrize("policy", [make, choosing], ids=["vector", "discrete"])
+    @pytest.mark.usefixtures("unchecked")
+    def test_an_observation_that_is_none_is_refused(self, policy, bad):
+        policy = policy()
+        obs = [[0.0] * policy.obs_dim, [0.0] * (policy.obs_dim - 1) + [bad]]
+        for each in (obs, obs[1]):
+            with pytest.raises(DataError, match=r"finite numbers|arrays of numbers"):
+                policy.act(each)
+
+    def test_the_place_is_told(self):
+        with pytest.raises(DataError, match=r"the one at \[1, 0\] is nan"):
+            make().act([[0.0, 0.0], [np.nan, 0.0]])
+
+    def test_one_that_overflows_the_network_is_refused(self):
+        policy = random_policy()
+        with pytest.raises(DataError, match="no answer"):
+            policy.act(np.full(3, 3e38, np.float32))
+
+    def test_many_rows_go_through_in_blocks_and_change_nothing(self, monkeypatch):
+        obs = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)
+        policies = (
+            random_policy(),
+            random_policy(sizes=(3, 16, 16, 4), head="tanh_normal", space=within(2, -1, 1)),
+            random_policy(sizes=(3, 16, 16, 4), head="categorical", space=ActionSpace.numbered(4)),
+        )
+        whole = [policy.act(obs, rng=np.random.default_rng(1)) for policy in policies]
+        monkeypatch.setattr("countmorl.runtime.policy.BLOCK", 16)
+        for policy, wanted in zip(policies, whole, strict=True):
+            actions = policy.act(obs, rng=np.random.default_rng(1))
+            np.testing.assert_allclose(actions, wanted, rtol=1e-4, atol=1e-6, strict=True)

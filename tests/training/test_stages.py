@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 from countmorl.errors import Interrupted, RunError
+from countmorl.files import read_arrays, write_arrays
 from countmorl.fitting import AbstractFit
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
@@ -236,13 +237,19 @@ class TestInterrupt:
         assert signal.getsignal(signal.SIGINT) is before
         assert run.load_checkpoint()[1]["epoch"] == 2
 
-    def test_ctrl_c_in_the_last_epoch_finishes_the_stage(self, run):
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_in_the_last_epoch_it_is_heard_too(self, run, tmp_path, number):
+        """Or a run of many stages would go on with the next, for hours."""
+        wanted, metrics = unbroken(tmp_path)
+
         def press(epoch):
             if epoch == 6:
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), number)
 
-        stages(run).do(Walk(hook=press))
-        assert len(run.lines("metrics.jsonl")) == 6
+        with pytest.raises(Interrupted, match="Stopped after epoch 6"):
+            stages(run).do(Walk(hook=press))
+        assert eqx.tree_equal(stages(run).do(Walk()), wanted)
+        assert run.metrics_path.read_bytes() == metrics
 
 
 class TestDivergence:
@@ -289,3 +296,23 @@ def test_a_checkpoint_of_another_shape_is_refused(run):
 
     with pytest.raises(RunError, match="does not fit this run"):
         stages(run).do(Wider())
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"metrics_size": None},
+        {"metrics_size": -1},
+        {"metrics_size": True},
+        {"epoch": "2"},
+        {"epoch": None},
+        {"ended": 1},
+    ],
+)
+def test_a_forged_checkpoint_is_refused(run, about):
+    with pytest.raises(Kill):
+        stages(run).do(Walk(hook=kill_at(3)))
+    arrays, meta = read_arrays(run.checkpoint_path)
+    write_arrays(run.checkpoint_path, arrays, meta | about)
+    with pytest.raises(RunError, match="does not say"):
+        stages(run).do(Walk())

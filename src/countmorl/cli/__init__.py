@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 
 from countmorl.cli.help import HELP, print_listing
 from countmorl.cli.parse import run_command, run_group
-from countmorl.errors import ConfigError, CountMorlError, did_you_mean
+from countmorl.errors import ConfigError, CountMorlError, did_you_mean, printable
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"countmorl {version('countmorl')}")
         return 0
+    if argv is None and arguments[:1] != ["sweep"]:  # A sweep has processes to stop first.
+        _hear_signals()
     show_traceback = "--traceback" in arguments
     arguments = [argument for argument in arguments if argument != "--traceback"]
     try:
         return _run(arguments)
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
+        if argv is None:
+            _leave(130)
         return 130
     except BrokenPipeError:  # The reader of our output, such as `head`, has gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -70,8 +77,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         if show_traceback:
             traceback.print_exc()
         else:
-            print(f"countmorl: {error}", file=sys.stderr)
+            print(f"countmorl: {printable(str(error))}", file=sys.stderr)
         return 2
+
+
+def _hear_signals() -> None:
+    """End this process at once when it is asked to stop a second time.
+
+    While XLA calculates, Python itself hears nothing: the second Ctrl-C would wait for the end of
+    the epoch as the first one does. A thread is told of signals at all times.
+    """
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        heard = 0
+        while number := os.read(told, 1):
+            heard += number[0] in (signal.SIGINT, signal.SIGTERM)
+            if heard == 2:
+                print("Stopped.", file=sys.stderr)
+                _leave(130)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _leave(code: int) -> None:
+    """End this process now: its end would wait for what XLA is still calculating."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _run(arguments: list[str]) -> int:

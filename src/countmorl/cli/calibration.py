@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from countmorl.cli.output import RunFolder, print_json, print_table
 from countmorl.configs import to_json
+from countmorl.errors import printable
 from countmorl.reports.figures import errors
 from countmorl.runs.folder import Run
 
@@ -24,7 +25,7 @@ def calibration(run: RunFolder, json: bool = False) -> int:
         ("count", "error", "rows"),
         ((f"{b.count:.1f}", f"{b.error:.4f}", str(b.rows)) for b in facts.bins),
     )
-    print(facts.verdict)
+    print(printable(facts.verdict))
     swapped = facts.swapped_actions
     print(
         f"The median count of held-out pairs is {facts.median_count:.1f}; with other rows' "

@@ -9,7 +9,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
-from countmorl.errors import ConfigError
+from countmorl.errors import ConfigError, printable
 from countmorl.files import check_ending
 from countmorl.reports.compare import differing, draw_curves, labels, measure_of
 from countmorl.runs.folder import Run
@@ -58,7 +58,8 @@ def compare(
     print_table(head, map(_row, names, facts))
     for name, row, settings in zip(names, facts, own, strict=True):
         told = ", ".join(f"{setting} {_said(value)}" for setting, value in settings.items())
-        print(f"{name}: {row.algorithm} on {row.data}; {told or 'no setting differs'}")
+        said = f"{name}: {row.algorithm} on {row.data}; {told or 'no setting differs'}"
+        print(printable(said))
     if drawn:
         print(f"Figure: {drawn}")
     return 0

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import tyro
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from tyro.conf import Positional
 
-from countmorl.errors import Interrupted
+from countmorl.errors import Interrupted, printable
 from countmorl.runs.folder import Run
 from countmorl.runs.summary import Summary, summarize
 
@@ -30,14 +31,14 @@ def print_pairs(pairs: Mapping[str, Any]) -> None:
     """Print a list of names and values."""
     width = max(map(len, pairs))
     for name, value in pairs.items():
-        print(f"{name:<{width}}  {value}")
+        print(f"{name:<{width}}  {printable(str(value))}")
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     """Print a plain table."""
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(printable(cell)) for cell in row))  # Not as rich's own markup.
     # Where nobody looks at a terminal, rich assumes 80 columns and would cut names off.
     Console(width=None if sys.stdout.isatty() else 240).print(table)
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
-from countmorl.errors import ConfigError
+from countmorl.errors import ConfigError, printable
 from countmorl.files import check_ending, write_text
 from countmorl.reports.drawings import draw_report
 from countmorl.reports.page import render_page
@@ -55,7 +55,7 @@ def report(
     _check(texts, figures, last)
     made = make_report(runs, last=last, protocol=protocol)
     for sentence in made.warnings:
-        print(f"countmorl: {sentence}", file=sys.stderr)
+        print(f"countmorl: {printable(sentence)}", file=sys.stderr)
     written = _write(made, texts)
     written += list(map(str, draw_report(made, figures))) if figures else []
     if json:
@@ -104,11 +104,11 @@ def _write(made: Report, texts: dict[str, Path | None]) -> list[str]:
 
 def _print(made: Report) -> None:
     for table in made.chosen:
-        print(caption(table, best="*"))
+        print(printable(caption(table, best="*")))
         head, *rows = score_lines(table)
         print_table(map(escape, head), [map(escape, row) for row in rows])
     if not made.chosen:
         print("No run was evaluated, so there is no table of scores.")
     told = [note for note in made.notes if note not in made.warnings]
     if told:
-        print("\n".join(told))
+        print(printable("\n".join(told)))

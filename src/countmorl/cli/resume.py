@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from countmorl import api
 from countmorl.cli.output import RunFolder, finish
+from countmorl.loggers import LoggerName
 
 
 def resume(
@@ -14,6 +15,8 @@ def resume(
     termination: str | None = None,
     reward_function: str | None = None,
     task: str | None = None,
+    log: tuple[LoggerName, ...] = (),
+    inexact: bool = False,
     json: bool = False,
 ) -> int:
     """Go on with a stopped run; the result is the same, bit for bit, as if it never stopped.
@@ -29,6 +32,8 @@ def resume(
             (module:function).
         reward_function: The run's own reward function again (module:function).
         task: The run's own environment again, where that is your code (module:Env-v0).
+        log: The run's own loggers again, where they send metrics over the network.
+        inexact: Go on where other cores, instructions, packages or settings give other numbers.
         json: Print a JSON summary at the end.
     """
     return finish(
@@ -40,6 +45,8 @@ def resume(
             termination=termination,
             reward_function=reward_function,
             task=task,
+            log=log,
+            inexact=inexact,
         ),
         json,
     )

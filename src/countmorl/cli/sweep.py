@@ -13,7 +13,7 @@ from tyro.conf import Positional
 from countmorl.cli.help import HELP, print_listing
 from countmorl.cli.output import print_json, print_table
 from countmorl.cli.parse import first_sentence, run_command
-from countmorl.errors import ConfigError, did_you_mean
+from countmorl.errors import ConfigError, did_you_mean, printable
 from countmorl.progress import duration, number
 from countmorl.sweeps.folder import SweepFolder
 from countmorl.sweeps.standing import standing
@@ -75,7 +75,7 @@ def status(folder: Folder, json: bool = False) -> int:
     print_table(head, (_shown(row) for row in rows))
     print(", ".join(f"{count} {state}" for state, count in counts.items() if count))
     for name, sentence in opened.failures().items():
-        print(f"{name}: {sentence}")
+        print(printable(f"{name}: {sentence}"))
     return 0
 
 

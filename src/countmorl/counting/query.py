@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -140,9 +141,15 @@ def _count(
     return members, counts, members_penalty(members, kind, alpha, beta, join)
 
 
-def save_counter(run: Run, counter: AbstractCounter, use: CountUse) -> None:
-    """Keep a counter in a run's folder."""
-    run.save_result(NAME, counter.to_arrays(), use=to_json(use))
+def save_counter(
+    run: Run, counter: AbstractCounter, use: CountUse, *, metrics_size: int | None = None
+) -> None:
+    """Keep a counter in a run's folder.
+
+    A resumed run does so again when its metrics have grown: `metrics_size` is what they were.
+    """
+    about = {} if metrics_size is None else {"metrics_size": metrics_size}
+    run.save_result(NAME, counter.to_arrays(), use=to_json(use), **about)
 
 
 def counts(run: Run | str | Path) -> CountQuery:
@@ -162,7 +169,7 @@ def counts(run: Run | str | Path) -> CountQuery:
     arrays, meta = saved
     try:
         use = from_json(CountUse, meta.get("use"))
-        return CountQuery(
+        query = CountQuery(
             ensemble=Ensemble.from_arrays(model[0]),
             counter=find_counter(use.counter).from_arrays(arrays),
             space=use.space,
@@ -171,5 +178,28 @@ def counts(run: Run | str | Path) -> CountQuery:
             alpha=use.alpha,
             join=use.join,
         )
-    except (ConfigError, KeyError, TypeError, IndexError) as error:
-        raise RunError(f"{run.result_path(NAME)} is incomplete: {error}.") from error
+        _check_sound(query)
+    except (ConfigError, KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        said = str(error).partition("\n")[0]
+        raise RunError(f"{run.result_path(NAME)} is incomplete: {said}.") from error
+    return query
+
+
+def _check_sound(query: CountQuery) -> None:
+    """Raise where the parts of a query do not fit together, before anybody trusts its counts."""
+    space, model = query.space, query.ensemble
+    if (
+        query.obs_dim < 1
+        or space.low.shape != space.high.shape
+        or not (space.low < space.high).all()
+    ):
+        raise ValueError("its actions are of another size than its model's")
+    numbers = [leaf for leaf in jax.tree.leaves(model) if leaf.dtype.kind == "f"]
+    if not all(np.isfinite(np.asarray(leaf)).all() for leaf in (*numbers, query.beta, query.alpha)):
+        raise ValueError("its model holds numbers that are not finite")
+    elites = np.asarray(model.elites)
+    if not len(elites) or elites.min() < 0 or elites.max() >= len(model.holdout_error):
+        raise ValueError("its elites are not members")
+    pair = np.zeros((1, query.obs_dim), np.float32), np.zeros((1, space.size), np.float32)
+    how = query.estimate, query.alpha, query.beta, query.join
+    eqx.filter_eval_shape(_count, (model, query.counter), *pair, how)

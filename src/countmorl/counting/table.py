@@ -60,8 +60,14 @@ class CountTable(eqx.Module):
 
     @classmethod
     def from_arrays(cls, saved: dict[str, Array]) -> CountTable:
-        """Bring a table back from its three arrays."""
-        probes = int(np.diff(np.asarray(saved["starts"])).max(initial=0))
+        """Bring a table back from its three arrays; a table that leads astray is an error."""
+        starts, counts = np.asarray(saved["starts"]), np.asarray(saved["counts"])
+        sizes = np.diff(starts)
+        sound = starts.ndim == counts.ndim == 1 and len(starts) > 2 and starts[0] == 0
+        sound = sound and len(starts) - 1 == 1 << (len(starts) - 2).bit_length()
+        if not sound or starts[-1] != len(counts) != 0 or (sizes < 0).any() or (counts < 0).any():
+            raise ValueError("its table of counts is not one")
+        probes = int(sizes.max(initial=0))
         return cls(saved["words"], saved["counts"], saved["starts"], probes)
 
     def merge(self, other: CountTable) -> CountTable:

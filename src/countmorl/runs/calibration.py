@@ -9,7 +9,8 @@ from typing import Literal
 
 from countmorl.configs import added, from_json, to_json
 from countmorl.errors import ConfigError, RunError
-from countmorl.files import parse_json, write_text
+from countmorl.files import write_text
+from countmorl.json_files import parse_json
 
 CALIBRATION_FILE = "calibration.json"
 Farness = Literal["return", "time"]

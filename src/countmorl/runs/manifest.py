@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ from typing import Any
 
 from countmorl.configs import flatten, from_json, to_json
 from countmorl.errors import ConfigError, RunError
-from countmorl.files import parse_json, write_text
+from countmorl.files import write_text
+from countmorl.json_files import parse_json
 from countmorl.runs.options import DataOptions, Holdout, RunOptions
 from countmorl.schema import Schema
 
@@ -54,6 +56,10 @@ class Manifest:
     epochs_before: tuple[int, ...] = ()
     """Epochs after which the run had ended before it was trained on."""
     versions: dict[str, str] = field(default_factory=lambda: installed_versions())
+    environment: dict[str, str] | None = None
+    """What else the bits of a training depend on, as `countmorl.training.exact` tells it."""
+    inexact: tuple[str, ...] = ()
+    """What had changed when somebody went on all the same: since then it is another run."""
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
@@ -66,6 +72,7 @@ class Manifest:
                 f"{path.parent} was written in format {form}, this version reads format {FORMAT}. "
                 f"It was made by countmorl {by}; use that version."
             )
+        values.pop("digest", None)
         _add_later_options(values)
         try:
             return from_json(cls, values)
@@ -75,7 +82,15 @@ class Manifest:
     def write(self, path: Path) -> None:
         """Write config.json, atomically."""
         values = {"format": FORMAT, **to_json(self)}
+        values["digest"] = _digest(values)
         write_text(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+
+    @staticmethod
+    def is_as_written(path: Path) -> bool | None:
+        """Whether a config.json is as a program wrote it; None where it has no digest yet."""
+        values = parse_json(path, lambda v: isinstance(v, dict), "the config of a run")
+        wanted = values.pop("digest", None)
+        return None if wanted is None else wanted == _digest(values)
 
     def part(self, name: str) -> dict[str, Any] | None:
         """A nested part of the config, such as the model's settings; None where it has none."""
@@ -88,8 +103,14 @@ class Manifest:
         return flatten(self.config)
 
 
+def _digest(values: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
 def _add_later_options(values: dict[str, Any]) -> None:
     """Say of a run that began before these options existed what it did: nothing was said."""
+    values.setdefault("environment", None)
+    values.setdefault("inexact", [])
     data = values.get("data")
     later: list[tuple[Any, dict[str, Any]]] = [(values.get("options"), {"label": None})]
     if isinstance(data, dict):

@@ -13,6 +13,8 @@ from countmorl.errors import RunError
 
 Numbers = list[float]
 Measure = Literal["score", "return", "value"]
+MOST = 1e150
+"""The largest number that can be squared and added up."""
 
 
 def _metric(stage: str, about: str) -> Any:
@@ -220,6 +222,8 @@ class Timing:
         names = {each.name for each in fields(cls)}
         if "seconds" not in values or not names.issuperset(values):
             raise RunError(f"{where} is not a timing: it has {', '.join(values) or 'nothing'}.")
+        if not all(_is_number(each) and each >= 0 for each in values.values()):
+            raise RunError(f"{where} is not a timing: its numbers must be at least 0.")
         return cls(stage=stage, epoch=epoch, **values)
 
 
@@ -232,7 +236,7 @@ def _split(line: Any, where: str) -> tuple[str, int, dict[str, Any]]:
         raise RunError(f"{where} does not say which stage and epoch it is of.")
     values = {name: value for name, value in line.items() if name not in ("stage", "epoch")}
     for name, value in values.items():
-        if not all(_is_number(each) for each in (value if isinstance(value, list) else [value])):
+        if not _are_numbers(value):
             raise RunError(f"{where}: `{name}` is {str(value)[:40]!r}, wanted numbers.")
     return stage, epoch, values
 
@@ -241,13 +245,20 @@ def _is_ours(name: str, value: Any) -> bool:
     """Whether a metric is in the table, as a number or a list of them as the table has it."""
     if name not in METRICS:
         return False
-    return isinstance(value, list) == str(METRICS[name].type).startswith(("Numbers", "list"))
+    if str(METRICS[name].type).startswith(("Numbers", "list")):
+        return isinstance(value, list) and all(map(_is_number, value))
+    return _is_number(value)
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_are_numbers, value))
+    return _is_number(value)
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(map(_is_number, value))
-    return isinstance(value, (int, float))
+    """NaN is one, as a judge of one's own may have said so; what overflows in a mean is none."""
+    return type(value) in (int, float) and not abs(value) > MOST
 
 
 def table() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import isfinite, nan
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -84,7 +85,7 @@ def summarize(run: Run, last: int = LAST) -> Summary:
         values=tuple(values),
         judged_at=tuple(record.epoch for record in judged),
         mean=fmean(values[-last:]) if values else None,
-        spread=pstdev(values[-last:]) if len(values[-last:]) > 1 else None,
+        spread=_spread(values[-last:]),
         last=judged[-1] if judged else None,
         q=end.q if end else None,
         penalty=fmean(end.rollout_penalty) if end and end.rollout_penalty else None,
@@ -93,6 +94,12 @@ def summarize(run: Run, last: int = LAST) -> Summary:
         updates_per_second=_middle([speed for speed in speeds if speed is not None]),
         compile_seconds=sum(t.compile_seconds for t in timings),
     )
+
+
+def _spread(values: list[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    return pstdev(values) if all(map(isfinite, values)) else nan
 
 
 def _middle(values: list[float]) -> float | None:

@@ -21,6 +21,6 @@ def load_policy(path: str | Path) -> Policy | TabularPolicy:
     """Read a policy of any kind from a run folder or a file."""
     file, arrays, meta = read_policy_file(path)
     kind = meta.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise RunError(f"{file} is not a policy; it is a {kind or 'unknown'} file.")
     return KINDS[kind].of(file, arrays, meta)

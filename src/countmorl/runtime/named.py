@@ -65,20 +65,32 @@ def in_order(given: Any, wanted: Sequence[str]) -> np.ndarray:
 
 
 def as_numbers(given: Any) -> np.ndarray:
-    """A plain array of numbers; what is none is refused."""
+    """A plain array of finite numbers; what is none is refused: an actuator may be behind it."""
     try:
-        return np.asarray(given, np.float32)
-    except (TypeError, ValueError) as error:
+        numbers = _float32(given)
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"Observations are arrays of numbers; got {type(given).__name__}, which is not "
             f"({error}). `act_row` and `act_rows` take rows as the log holds them."
         ) from error
+    if not np.isfinite(numbers).all():
+        place = np.argwhere(~np.isfinite(numbers))[0].tolist()
+        raise DataError(
+            f"Observations must be finite numbers; the one at {place} is {numbers[tuple(place)]}. "
+            "No action is safe for it: repair the value, or leave the step out."
+        )
+    return numbers
+
+
+def _float32(values: Any) -> np.ndarray:
+    with np.errstate(over="ignore"):  # What is too large becomes infinite, and is refused as such.
+        return np.asarray(values, np.float32)
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:
     try:
-        column = np.asarray(values, np.float32)
-    except (TypeError, ValueError) as error:
+        column = _float32(values)
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"The column '{name}' must hold numbers ({error}). `act_row` and `act_rows` take raw "
             "rows, with text and dates."

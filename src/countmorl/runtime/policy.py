@@ -5,12 +5,11 @@ It needs NumPy and safetensors, and no package of tables either.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from countmorl.configs import to_json
 from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, write_arrays
 from countmorl.runtime.actions import NamedAction, name_action
-from countmorl.runtime.checks import schema_problem, stored_schema
+from countmorl.runtime.checks import Head, policy_problem, stored_schema
 from countmorl.runtime.files import read_policy_file
 from countmorl.runtime.named import Frame, as_numbers, in_order, names_of
 from countmorl.runtime.rows import Rows
@@ -28,9 +27,9 @@ from countmorl.schema import Schema, action_names, obs_names
 from countmorl.spaces import ActionSpace
 
 KIND = "policy"
-Head = Literal["tanh", "tanh_normal", "categorical"]
-HEADS: tuple[Head, ...] = ("tanh", "tanh_normal", "categorical")
 FORMAT = 1
+BLOCK = 8_192
+"""Rows that go through the network at once: a million would take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,7 +56,7 @@ class Policy:
     """What the columns of its log mean, where they had names."""
 
     def __post_init__(self) -> None:
-        if problem := self._problem():
+        if problem := policy_problem(self):
             raise RunError(f"This policy cannot be used: {problem}.")
 
     def __repr__(self) -> str:
@@ -114,10 +113,18 @@ class Policy:
                 f"The policy wants observations of {self.obs_dim} numbers, [{self.obs_dim}] or "
                 f"[n, {self.obs_dim}], got an array of shape {list(obs.shape)}."
             )
-        x = (obs - self.obs_mean) / self.obs_std
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            x = np.maximum(x @ weight + bias, 0)
-        y = x @ self.weights[-1] + self.biases[-1]
+        if obs.ndim == 1 or len(obs) <= BLOCK:
+            return self._act(obs, rng)
+        blocks = [self._act(obs[at : at + BLOCK], rng) for at in range(0, len(obs), BLOCK)]
+        return np.concatenate(blocks)
+
+    def _act(self, obs: np.ndarray, rng: np.random.Generator | None) -> np.ndarray | Any:
+        y = self.outputs(obs)
+        if not np.isfinite(y).all():
+            raise DataError(
+                "The policy has no answer: its numbers overflow for an observation that is so far "
+                "from those it has learned from."
+            )
         if self.discrete:
             # The largest of y + Gumbel noise is a sample of softmax(y).
             noise = 0.0 if rng is None else rng.gumbel(size=y.shape)
@@ -128,6 +135,14 @@ class Policy:
                 noise = rng.standard_normal(y.shape, np.float32)
                 y = y + np.exp(np.clip(log_std, *self.log_std_range)) * noise
         return self.space.actions(np.tanh(y))
+
+    def outputs(self, obs: np.ndarray) -> np.ndarray:
+        """What the network's last layer says; not finite where its numbers overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = (obs - self.obs_mean) / self.obs_std
+            for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+                x = np.maximum(x @ weight + bias, 0)
+            return x @ self.weights[-1] + self.biases[-1]
 
     def act_row(self, row: Any, *, rng: np.random.Generator | None = None) -> NamedAction:
         """Return the action for one row of a log, a mapping of names to raw values.
@@ -207,7 +222,7 @@ class Policy:
                 info=meta["info"],
                 schema=stored_schema(path, meta.get("schema")),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, OverflowError) as error:
             raise RunError(f"{path} is not a complete policy: {error} is missing.") from error
 
     @cached_property
@@ -234,31 +249,3 @@ class Policy:
                 f"names cannot be put in its order. Give an array, [n, {self.obs_dim}]."
             )
         return in_order(obs, self.schema.obs_names)
-
-    def _problem(self) -> str | None:
-        bounds = (self.space.low, self.space.high)
-        arrays = (*self.weights, *self.biases, self.obs_mean, self.obs_std, *bounds)
-        sizes = [self.obs_dim, *(len(bias) for bias in self.biases)]
-        outputs = self.action_dim * (2 if self.head == "tanh_normal" else 1)
-        if self.head not in HEADS:
-            return f"`head` must be one of {', '.join(HEADS)}, got {self.head!r}"
-        if not self.weights or sizes[-1] != outputs:
-            return f"its last layer has {sizes[-1]} outputs, wanted {outputs}"
-        shapes = [weight.shape for weight in self.weights]
-        if shapes != list(itertools.pairwise(sizes)):
-            return f"its layers do not fit together: weights {shapes}, sizes {sizes}"
-        if not all(np.isfinite(array).all() for array in arrays):
-            return "it holds numbers that are not finite; the training has diverged"
-        return self._scale_problem()
-
-    def _scale_problem(self) -> str | None:
-        if self.obs_std.shape != self.obs_mean.shape or not (self.obs_std > 0).all():
-            return "the scale of its observations must be positive, one number per column"
-        low, high = self.space.low, self.space.high
-        if low.shape != high.shape or not (low < high).all():
-            return "its action bounds are empty or of two sizes"
-        if self.space.discrete != (self.head == "categorical"):
-            return "its head and its actions are of two kinds"
-        if len(self.log_std_range) != 2 or not isinstance(self.info, Mapping):
-            return "its description is not of the known form"
-        return schema_problem(self.schema, self) if self.schema else None

@@ -15,6 +15,10 @@ from countmorl.files import Arrays, write_arrays
 from countmorl.runtime.files import read_policy_file
 
 KIND = "tabular-policy"
+SLACK = 1e-3
+"""How far from 1 rounding may take the sum of probabilities."""
+MANY = 1e300
+"""More rows than any log has: beyond are infinities."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,13 +32,22 @@ class TabularPolicy:
     info: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        chances = self.probabilities
-        fits = chances.ndim == 2 and chances.size and chances.shape == self.counts.shape
-        if not fits or not np.isfinite(chances).all() or not isinstance(self.info, Mapping):
+        if not self._fits():
             raise RunError(
-                "This policy cannot be used: it wants finite probabilities and counts, both "
-                "[states, actions], and a table that says where it comes from."
+                "This policy cannot be used: it wants finite probabilities that add up to 1 and "
+                "counts, both [states, actions], and a table that says where it comes from."
             )
+
+    def _fits(self) -> bool:
+        chances, counts = self.probabilities, self.counts
+        numbers = chances.dtype.kind == "f" and counts.dtype.kind in "iuf"
+        shapes = chances.ndim == 2 and chances.size and chances.shape == counts.shape
+        if not numbers or not shapes or not isinstance(self.info, Mapping):
+            return False
+        whole = np.abs(chances.sum(axis=1) - 1) < SLACK  # No number that is none is near 1.
+        return bool(
+            (chances >= 0).all() and whole.all() and ((counts >= 0) & (counts < MANY)).all()
+        )
 
     def __repr__(self) -> str:
         states, actions = self.probabilities.shape
@@ -60,7 +73,10 @@ class TabularPolicy:
 
         A state is a whole number, or an observation [1]; a batch is [n, 1].
         """
-        states = np.asarray(obs)
+        try:
+            states = np.asarray(obs, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"A state is a whole number, got {str(obs)[:40]!r}.") from error
         if states.ndim and states.shape[-1] != 1:
             raise DataError(
                 "The policy wants the number of a state, an observation [1] or a batch [n, 1]; "

@@ -104,12 +104,13 @@ def carry_out(job: dict[str, Any]) -> None:
         termination=_own(getattr(row.config, "termination", None)),
         reward_function=_own(getattr(row.config, "reward_function", None)),
         task=_own(row.data_options.task),
+        log=row.options.log,
     )
 
 
 def wait_for_others(path: Path) -> None:
     """Give a process whose sweep has died the time to notice it."""
-    from countmorl.runs.folder import is_locked
+    from countmorl.runs.lock import is_locked
 
     until = time.monotonic() + PATIENCE
     while is_locked(path) and time.monotonic() < until:

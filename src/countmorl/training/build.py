@@ -121,7 +121,7 @@ class Build(AbstractBuild):
             action_high=tuple(space.high.tolist()),
             discrete=space.discrete,
         )
-        save_counter(run, penalty.counter, use)
+        save_counter(run, penalty.counter, use, metrics_size=self.stages.metrics_size)
         self.stages.say(f"a pair that was never seen costs {penalty.beta:.3g} (beta)")
         if penalty.beta == 0 and self.algorithm.beta == "auto":  # type: ignore[attr-defined]
             self.stages.say(

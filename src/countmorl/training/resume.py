@@ -13,10 +13,12 @@ from countmorl.configs import from_json, to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source, load
 from countmorl.errors import ConfigError, DataError, RunError
+from countmorl.loggers import NETWORK, LoggerName
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.tabular.train import NAME as TABULAR
 from countmorl.tabular.train import resume_tabular
+from countmorl.training.exact import go_on_exactly
 from countmorl.training.train import EvaluatorFor, carry_out, check_rules
 
 
@@ -30,32 +32,39 @@ def resume(
     termination: str | None = None,
     reward_function: str | None = None,
     task: str | None = None,
+    log: tuple[LoggerName, ...] = (),
+    inexact: bool = False,
     quiet: bool = False,
 ) -> Run:
     """Go on with a run.
 
     `data` gives the dataset where it has moved or was never a file; `epochs` trains on beyond
     what was asked for at first. `method`, `termination`, `reward_function` and `task` are said
-    again where they are code of your own, since no file makes code run.
+    again where they are code of your own, since no file makes code run; and `log` where metrics go
+    over the network. `inexact` goes on where that cannot give the same bits.
     """
     opened = Run.open(run)
-    manifest = opened.manifest
-    if manifest.algorithm == "recipe":
-        raise RunError(f"{run} makes data by a recipe; repeat its command to go on with it.")
-    _check_version(opened, manifest)
-    dataset = _load_again(opened, manifest, data, task)
-    if epochs is not None and manifest.algorithm in (TABULAR, *ALONE):
-        raise ConfigError(f"{run} trains no policy epoch by epoch, so --epochs makes no sense.")
-    if manifest.algorithm == TABULAR:
-        return resume_tabular(opened, dataset)
-    algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
-    rules = [getattr(algorithm, name, None) for name in ("termination", "reward_function")]
-    _said_again(opened, rules[0], termination, "ends its rollouts by the code", "--termination")
-    _said_again(opened, rules[1], reward_function, "is paid by the code", "--reward-function")
-    check_rules(algorithm, dataset)
-    if epochs is not None:
-        algorithm = _longer(opened, manifest, algorithm, epochs)
-    return carry_out(opened, algorithm, dataset, evaluator_for, quiet=quiet)
+    with opened.lock():  # Before its manifest is read: another process may be changing it.
+        manifest = opened.manifest
+        if manifest.algorithm == "recipe":
+            raise RunError(f"{run} makes data by a recipe; repeat its command to go on with it.")
+        _check_version(opened, manifest)
+        dataset = _load_again(opened, manifest, data, task)
+        if epochs is not None and manifest.algorithm in (TABULAR, *ALONE):
+            raise ConfigError(f"{run} trains no policy epoch by epoch, so --epochs makes no sense.")
+        if manifest.algorithm == TABULAR:
+            return resume_tabular(opened, dataset)
+        algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
+        rules = [getattr(algorithm, name, None) for name in ("termination", "reward_function")]
+        _said_again(opened, rules[0], termination, "ends its rollouts by the code", "--termination")
+        _said_again(opened, rules[1], reward_function, "is paid by the code", "--reward-function")
+        check_rules(algorithm, dataset)
+        _check_network(opened, manifest, log)
+        if not opened.finished or epochs is not None:
+            manifest = go_on_exactly(opened, manifest, inexact=inexact)
+        if epochs is not None:
+            algorithm = _longer(opened, manifest, algorithm, epochs)
+        return carry_out(opened, algorithm, dataset, evaluator_for, quiet=quiet)
 
 
 def _check_version(run: Run, manifest: Manifest) -> None:
@@ -67,6 +76,16 @@ def _check_version(run: Run, manifest: Manifest) -> None:
             f"{run.path} was made by countmorl {made_by}, this is {version('countmorl')}: going on "
             f'would not give the same numbers. Use `pip install "countmorl=={made_by}"`.'
         )
+
+
+def _check_network(run: Run, manifest: Manifest, said: tuple[LoggerName, ...]) -> None:
+    """Refuse to send metrics anywhere because a file says so."""
+    for name in manifest.options.log:
+        if name in NETWORK and name not in said:
+            raise RunError(
+                f"{run.path} sends its metrics to {name}, and no file alone opens a connection. If "
+                f"you trust it, say it again: --log {name}"
+            )
 
 
 def _class_of(

@@ -47,7 +47,7 @@ class Stages:
     loggers: list[Logger] = field(default_factory=list)
     quiet: bool = False
 
-    _metrics_size: int = field(default=0, init=False)
+    metrics_size: int = field(default=0, init=False)
     """How long the metrics were when the last stage ended."""
     _compile: list[float] = field(default_factory=lambda: [0.0], init=False)
     """Seconds that XLA spent compiling and that no line of timing.jsonl has told yet."""
@@ -67,12 +67,12 @@ class Stages:
         if saved is not None:
             arrays, meta = saved
             # A result of another run came without its metrics: keep what stands.
-            self._metrics_size = max(self._metrics_size, meta["metrics_size"])
+            self.metrics_size = max(self.metrics_size, meta["metrics_size"])
             template = eqx.filter_eval_shape(lambda key: fit.result(fit.init(key=key)), stream)
             return from_arrays(template, arrays)
         result = eqx.filter_jit(fit.result)(self._train(fit, stream))
         self.run.save_result(fit.name, to_arrays(result))
-        self._metrics_size = self.run.metrics_size
+        self.metrics_size = self.run.metrics_size
         return result
 
     def _train(self, fit: AbstractFit[Any, Any], stream: jax.Array) -> Any:
@@ -93,7 +93,7 @@ class Stages:
                 if stop.is_set() or epoch % self.save_every == 0 or last:
                     self._save(fit, state, epoch, ended=ended)
                 report(epoch, {k: values[k] for k in fit.shown if k in values})
-                if stop.is_set() and not last:
+                if stop.is_set():
                     raise Interrupted(self.run.path, fit.name, epoch)
                 if last:
                     break
@@ -135,9 +135,11 @@ class Stages:
         saved = self.run.load_checkpoint()
         if saved is None or saved[1].get("stage") != fit.name:
             # The stage has not saved yet: what it wrote to the metrics is from a lost attempt.
-            self.run.rewind(self._metrics_size)
+            self.run.rewind(self.metrics_size)
             return first_state(fit, stream), 0, False
         arrays, meta = saved
+        if type(meta.get("epoch")) is not int or type(meta.get("ended")) is not bool:
+            raise RunError(f"{self.run.checkpoint_path} does not say which epoch it is of.")
         template = eqx.filter_eval_shape(lambda key: fit.init(key=key), stream)
         state = from_arrays(template, arrays)
         self.run.rewind(meta["metrics_size"])

@@ -1,0 +1,256 @@
+"""A disk that fails: the n-th call that concerns a run is refused, or the process dies there.
+
+`python -m robustness.faults` goes through every call of a run with all its stages, with every
+error and with real kills; the suite takes a sample. SQLite is tested in the same way.
+"""
+
+import builtins
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from countmorl import files
+from countmorl.errors import CountMorlError
+from countmorl.fitting import AbstractFit
+from countmorl.runs.folder import Run
+from countmorl.runs.manifest import Manifest
+from countmorl.runtime.policy import Policy
+from countmorl.spaces import ActionSpace
+from countmorl.training.stages import Stages
+from made_runs import CALIBRATION
+
+ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EINTR)
+BY_PATH = ("open", "replace", "mkdir", "unlink", "rmdir", "scandir", "listdir")
+BY_FILE = ("write", "read", "fsync", "ftruncate")
+
+
+class Kill(BaseException):
+    """Stands for `kill -9` inside one process: nothing catches it, nothing is written after it."""
+
+
+class Disk:
+    """Counts the calls that concern a folder, and lets one of them fail."""
+
+    def __init__(self, folder: Path, at: int | None, fail: Callable[[], Any]) -> None:
+        self.folder, self.at, self.fail = str(folder), at, fail
+        self.calls, self.dead, self.files = 0, False, set()
+
+    def call(self) -> None:
+        """Count a call; the one that was asked for fails, and after a kill every other too."""
+        self.calls += 1
+        if self.dead:
+            raise Kill
+        if self.calls == self.at:
+            try:
+                self.fail()
+            except Kill:
+                self.dead = True
+                raise
+
+    def by_path(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        """A call that names a path; files that it opens are watched."""
+
+        def call(path: Any, *args: Any, **kwargs: Any) -> Any:
+            ours = isinstance(path, (str, os.PathLike)) and str(path).startswith(self.folder)
+            if ours:
+                self.call()
+            made = real(path, *args, **kwargs)
+            if ours and isinstance(made, int):
+                self.files.add(made)
+            return made
+
+        return call
+
+    def by_file(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        """A call that names an open file."""
+
+        def call(file: int, *args: Any) -> Any:
+            if file in self.files:
+                self.call()
+            return real(file, *args)
+
+        return call
+
+    def close(self, file: int, real: Callable[[int], None] = os.close) -> None:
+        """Closing never fails here: its number is given to the next file."""
+        self.files.discard(file)
+        real(file)
+
+
+@contextmanager
+def failing(folder: Path, at: int | None, fail: Callable[[], Any]) -> Iterator[Disk]:
+    """Let the n-th call that concerns a folder fail."""
+    disk = Disk(folder, at, fail)
+    changed = {name: disk.by_path(getattr(os, name)) for name in BY_PATH}
+    changed |= {name: disk.by_file(getattr(os, name)) for name in BY_FILE}
+    with (
+        patch.multiple(os, close=disk.close, **changed),
+        patch.object(builtins, "open", disk.by_path(open)),
+        patch.object(files, "safe_open", disk.by_path(files.safe_open)),
+    ):
+        yield disk
+
+
+def refuse(code: int) -> Callable[[], None]:
+    """A failure: the system refuses the call."""
+
+    def fail() -> None:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+def die() -> None:
+    """A failure: the process is killed, within this one."""
+    raise Kill
+
+
+class State(eqx.Module):
+    """A number that every epoch changes."""
+
+    total: jax.Array
+
+
+class Walk(AbstractFit[State, State]):
+    """A stage that costs nothing: it adds a number that the key decides."""
+
+    epochs = 3
+
+    def __init__(self, name: str, stream: int) -> None:
+        self.name, self.stream = name, stream
+
+    def init(self, *, key):
+        """Draw the first number."""
+        return State(jax.random.uniform(key))
+
+    def epoch(self, state, *, key):
+        """Add another."""
+        return State(state.total + jax.random.uniform(key)), {"loss": state.total}
+
+    def kept(self, epoch):
+        """Keep the policy of every epoch."""
+        return self.name == "policy"
+
+    def policy(self, state):
+        """The last stage has one."""
+        if self.name != "policy":
+            return None
+        one = np.ones(1, np.float32)
+        weight = np.asarray(state.total).reshape(1, 1)
+        space = ActionSpace(low=-one, high=one)
+        parts = {"obs_mean": one, "obs_std": one, "space": space, "head": "tanh"}
+        return Policy(weights=(weight,), biases=(one,), **parts)
+
+    def result(self, state):
+        """All of it."""
+        return state
+
+
+def begin(folder: Path) -> None:
+    """A run with all stages, as `train` carries it out."""
+    with Run.begin(folder, Manifest(algorithm="count-morl", versions={})) as run:
+        _stages(run)
+
+
+def go_on(folder: Path) -> None:
+    """Go on with it, as `resume` does; where nothing is left of it, begin anew."""
+    if not (folder / "config.json").exists():
+        begin(folder)
+        return
+    run = Run.open(folder)
+    with run.lock():
+        _stages(run)
+
+
+def _stages(run: Run) -> None:
+    stages = Stages(run, 0, save_every=2, keep_policies=2, quiet=True)
+    with jax.disable_jit():  # What is tested is the disk; nothing has to be fast.
+        for stream, name in enumerate(("model", "codes-8")):
+            stages.do(Walk(name, stream))
+        run.save_result("counter", {"table": np.arange(3)}, metrics_size=stages.metrics_size)
+        CALIBRATION.write(run.path)
+        stages.do(Walk("policy", 2))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file but those that tell of time; no temporary file may be left."""
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {name: raw for name, raw in found.items() if name not in ("timing.jsonl", ".lock")}
+
+
+def count_calls(folder: Path) -> int:
+    """How many calls a whole run makes."""
+    with failing(folder, None, die) as disk:
+        begin(folder)
+    return disk.calls
+
+
+def fails_and_recovers(folder: Path, at: int, fail: Callable[[], Any], whole: dict) -> None:
+    """Let a call fail, check that this was said in a sentence, and that the run goes on exactly."""
+    said = "."
+    try:
+        with failing(folder, at, fail):
+            begin(folder)
+    except CountMorlError as error:
+        said = str(error)
+    except Kill:
+        assert fail is die
+    assert said.endswith("."), f"call {at}: no sentence: {said}"
+    again = Run(folder).timings() if (folder / "timing.jsonl").exists() else []
+    assert all(timing.seconds >= 0 for timing in again)
+    go_on(folder)
+    assert contents(folder) == whole, f"call {at}"
+
+
+def real_kill(folder: Path, at: int) -> int:
+    """Kill a process of its own at a call."""
+    words = ["-m", "robustness.faults", "--child", str(folder), str(at)]
+    return subprocess.run([sys.executable, *words], capture_output=True).returncode
+
+
+def main() -> int:
+    """Go through every call: each error, the kill within the process, and real kills."""
+    if sys.argv[1:2] == ["--child"]:
+        with failing(
+            Path(sys.argv[2]), int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGKILL)
+        ):
+            begin(Path(sys.argv[2]))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="countmorl-faults-") as place:
+        calls = count_calls(Path(place) / "whole")
+        whole, run = contents(Path(place) / "whole"), Path(place) / "run"
+        done = dict.fromkeys((*(errno.errorcode[code] for code in ERRORS), "kill", "kill -9"), 0)
+        for at in range(1, calls + 1):
+            for code in ERRORS:
+                fails_and_recovers(run, at, refuse(code), whole)
+                shutil.rmtree(run)
+                done[errno.errorcode[code]] += 1
+            fails_and_recovers(run, at, die, whole)
+            shutil.rmtree(run)
+            done["kill"] += 1
+        step = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+        for at in range(1, calls + 1, step):
+            assert real_kill(run, at) == -signal.SIGKILL
+            go_on(run)
+            assert contents(run) == whole
+            shutil.rmtree(run)
+            done["kill -9"] += 1
+    print(f"{calls} calls of a run; failed and recovered byte for byte: {done}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
