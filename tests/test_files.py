@@ -5,15 +5,15 @@ import os
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from countmorl.errors import ConfigError, DataError, RunError
+from countmorl.errors import ConfigError, RunError
 from countmorl.files import (
+    TYPES,
     atomic,
     check_ending,
     digest,
-    explained_write,
-    parse_json,
     read_arrays,
     write_arrays,
     write_text,
@@ -51,9 +51,42 @@ class TestAtomic:
         assert path.read_text() == "old"
         assert list(tmp_path.iterdir()) == [path]
 
-    def test_others_may_read_the_file(self, tmp_path):
-        write_arrays(tmp_path / "a.safetensors", ARRAYS, {})
-        assert (tmp_path / "a.safetensors").stat().st_mode & 0o777 == 0o644
+    @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0, 0o666)])
+    def test_the_umask_says_who_may_read_the_file(self, tmp_path, umask, mode):
+        before = os.umask(umask)
+        try:
+            write_arrays(tmp_path / "a.safetensors", ARRAYS, {})
+            write_text(tmp_path / "b.json", "{}")
+        finally:
+            os.umask(before)
+        for path in tmp_path.iterdir():
+            assert path.stat().st_mode & 0o777 == mode
+
+    def test_nobody_can_foresee_the_temporary_name(self, tmp_path):
+        names = set()
+        for _ in range(2):
+            with atomic(tmp_path / "x") as temporary:
+                names.add(temporary.name)
+        assert len(names) == 2
+
+    def test_a_link_in_its_place_is_replaced_and_not_followed(self, tmp_path):
+        (tmp_path / "victim").write_text("precious")
+        (tmp_path / "x").symlink_to(tmp_path / "victim")
+        write_text(tmp_path / "x", "new")
+        assert (tmp_path / "victim").read_text() == "precious"
+        assert (tmp_path / "x").read_text() == "new"
+
+    def test_the_longest_names(self, tmp_path):
+        write_text(tmp_path / ("x" * 255), "whole")
+        with pytest.raises(RunError, match="could not be written"):
+            write_text(tmp_path / ("x" * 256), "whole")
+
+    def test_the_folder_is_synced_after_the_file_has_its_name(self, tmp_path, monkeypatch):
+        seen, replace = [], os.replace
+        monkeypatch.setattr(os, "fsync", lambda file: seen.append(os.fstat(file).st_ino))
+        monkeypatch.setattr(os, "replace", lambda a, b: (seen.append("named"), replace(a, b)))
+        write_text(tmp_path / "x", "whole")
+        assert seen == [(tmp_path / "x").stat().st_ino, "named", tmp_path.stat().st_ino]
 
     def test_a_full_disk(self, tmp_path, monkeypatch):
         path = tmp_path / "file.txt"
@@ -67,19 +100,6 @@ class TestAtomic:
             write_text(path, "new")
         assert path.read_text() == "old"
         assert list(tmp_path.iterdir()) == [path]
-
-
-class TestExplainedWrite:
-    def test_permission(self, tmp_path):
-        with (
-            pytest.raises(DataError, match="No permission to write"),
-            explained_write(tmp_path / "x", DataError),
-        ):
-            raise PermissionError(errno.EACCES, "denied")
-
-    def test_other_errors_pass(self, tmp_path):
-        with pytest.raises(TypeError, match="mine"), explained_write(tmp_path / "x"):
-            raise TypeError("mine")
 
 
 class TestDigest:
@@ -129,6 +149,27 @@ class TestArrays:
             contents.add((tmp_path / "x").read_bytes())
         assert len(contents) == 1
 
+    def test_the_format_is_the_one_of_safetensors(self, tmp_path):
+        write_arrays(tmp_path / "x", ARRAYS, {"a": 1})
+        with safe_open(tmp_path / "x", framework="np") as file:
+            save_file(
+                {name: file.get_tensor(name) for name in ARRAYS}, tmp_path / "y", file.metadata()
+            )
+        assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
+
+    @pytest.mark.parametrize("kind", TYPES)
+    def test_every_type_comes_back(self, tmp_path, kind):
+        values = {"a": np.array([[0, 1], [1, 1]], kind), "none": np.zeros((0, 3), kind)}
+        write_arrays(tmp_path / "x", values, {})
+        read, _ = read_arrays(tmp_path / "x")
+        for name, array in values.items():
+            np.testing.assert_array_equal(read[name], array, strict=True)
+
+    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path):
+        os.mkfifo(tmp_path / "x")
+        with pytest.raises(RunError, match="no ordinary file"):
+            read_arrays(tmp_path / "x")
+
     def test_an_array_without_dimensions_stays_one(self, tmp_path):
         write_arrays(tmp_path / "x", {"count": np.array(3, np.int32)}, {})
         count = read_arrays(tmp_path / "x")[0]["count"]
@@ -177,30 +218,6 @@ class TestArrays:
         write_arrays(tmp_path / "x", ARRAYS, meta)
         with pytest.raises(RunError):
             read_arrays(tmp_path / "x")
-
-
-class TestParseJson:
-    def test_reads(self, tmp_path):
-        (tmp_path / "x").write_text('{"a": [1]}')
-        assert parse_json(tmp_path / "x", lambda value: "a" in value, "an a") == {"a": [1]}
-
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
-            (b"{", "not readable JSON .*wanted an a"),
-            (b"\xff\xfe", "not readable JSON"),
-            (b"[" * 100_000, "not readable JSON"),
-            (b'{"b": 1}', "does not hold an a"),
-        ],
-    )
-    def test_refuses(self, tmp_path, text, words):
-        (tmp_path / "x").write_bytes(text)
-        with pytest.raises(RunError, match=words):
-            parse_json(tmp_path / "x", lambda value: "a" in value, "an a")
-
-    def test_a_missing_file(self, tmp_path):
-        with pytest.raises(RunError, match=r"There is no file .*; wanted an a"):
-            parse_json(tmp_path / "x", bool, "an a")
 
 
 def test_text_is_utf_8(tmp_path):

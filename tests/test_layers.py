@@ -20,6 +20,8 @@ LEVELS = {
     "errors": 0,
     "extras": 0,
     "types": 0,
+    "disk": 0,
+    "json_files": 0,
     "files": 0,
     "configs": 0,
     "trees": 0,

@@ -1,40 +1,78 @@
 """Files that are either whole or not there: atomic writes, and arrays without pickle."""
 
-import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from countmorl.errors import ConfigError, CountMorlError, RunError
+from countmorl.disk import (
+    SAFELY,
+    explained_read,
+    explained_write,
+    own_file,
+    sync_folder,
+    write_all,
+)
+from countmorl.errors import ConfigError, RunError
+from countmorl.json_files import parse_text
 
 Arrays = dict[str, np.ndarray]
+MOST_NAME = 200
+"""Characters of a file's name that its temporary file shares; names may have 255."""
+TYPES = {
+    "bool": "BOOL",
+    "uint8": "U8",
+    "int8": "I8",
+    "uint16": "U16",
+    "int16": "I16",
+    "float16": "F16",
+    "uint32": "U32",
+    "int32": "I32",
+    "float32": "F32",
+    "uint64": "U64",
+    "int64": "I64",
+    "float64": "F64",
+}
+"""What safetensors calls NumPy's types."""
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; move it into place only if the block succeeds."""
-    if path.is_dir():
-        raise RunError(f"{path} is a folder; wanted the name of a file to write.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with explained_write(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+    """Yield a temporary path beside `path`; move it into place only if the block succeeds.
+
+    The temporary file is there already, empty and ours: nobody can have put a link in its place,
+    and it may be read by whom the user's umask lets.
+    """
+    with explained_write(path):
+        if path.is_dir():
+            raise RunError(f"{path} is a folder; wanted the name of a file to write.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary(path)
+        try:
             yield temporary
-            with open(temporary, "rb") as file:
-                os.fsync(file.fileno())
-            os.chmod(temporary, 0o644)  # safetensors keeps its files from all others.
+            with own_file(temporary, os.O_RDWR) as file:
+                os.fsync(file)
             os.replace(temporary, path)
-    finally:
-        with suppress(NotADirectoryError):
-            temporary.unlink(missing_ok=True)
+            sync_folder(path.parent)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def _temporary(path: Path) -> Path:
+    """A new empty file beside `path`, whose name nobody could foresee."""
+    mark = f"{os.getpid()}-{secrets.token_hex(8)}"
+    temporary = path.with_name(f".{path.name[:MOST_NAME]}.{mark}.tmp")
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFELY, 0o666))
+    return temporary
 
 
 def check_ending(path: Path, endings: tuple[str, ...]) -> None:
@@ -43,28 +81,10 @@ def check_ending(path: Path, endings: tuple[str, ...]) -> None:
         raise ConfigError(f"{path} has the ending '{path.suffix}'; wanted {', '.join(endings)}.")
 
 
-@contextmanager
-def explained_write(path: Path, error: type[CountMorlError] = RunError) -> Iterator[None]:
-    """Turn the operating system's refusals to write `path` into sentences."""
-    try:
-        yield
-    except OSError as cause:
-        if cause.errno == errno.ENOSPC:
-            raise error(
-                f"The disk is full: {path} could not be written. Free some space and try again; "
-                "what was there before is unchanged."
-            ) from cause
-        if isinstance(cause, PermissionError):
-            raise error(f"No permission to write {path}. Choose another place.") from cause
-        if isinstance(cause, (FileExistsError, NotADirectoryError)):
-            raise error(f"{path.parent} is not a folder, so {path} cannot be written.") from cause
-        raise
-
-
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
-    with atomic(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    with atomic(path) as temporary, own_file(temporary, os.O_WRONLY) as file:
+        write_all(file, text.encode())
 
 
 def digest(arrays: Mapping[str, np.ndarray], note: str = "") -> str:
@@ -78,31 +98,46 @@ def digest(arrays: Mapping[str, np.ndarray], note: str = "") -> str:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """Write arrays and a JSON-able `meta` as safetensors, atomically, with a digest of both."""
+    """Write arrays and a JSON-able `meta` as safetensors, atomically, with a digest of both.
+
+    Not by safetensors itself, whose errors on a failing disk are its own and which leaves the
+    umask aside. The format is a length, a table in JSON, and the arrays behind each other.
+    """
     # Not ascontiguousarray, which gives a scalar a dimension.
     whole = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    text = json.dumps(meta, sort_keys=True)
-    # One entry only: safetensors writes several in no fixed order, and equal runs must be equal
-    # files.
-    entry = json.dumps({"digest": digest(whole, text), "meta": meta}, sort_keys=True)
-    with atomic(path) as temporary:
-        save_file(whole, temporary, {"countmorl": entry})
+    # The widest types first: then every array begins where its type may.
+    order = sorted(whole, key=lambda name: (-whole[name].itemsize, name))
+    entry = {"digest": digest(whole, json.dumps(meta, sort_keys=True)), "meta": meta}
+    table: dict[str, Any] = {"__metadata__": {"countmorl": json.dumps(entry, sort_keys=True)}}
+    end = 0
+    for name in order:
+        begin, end = end, end + whole[name].nbytes
+        kind, shape = TYPES[whole[name].dtype.name], list(whole[name].shape)
+        table[name] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+    head = json.dumps(table, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    with atomic(path) as temporary, own_file(temporary, os.O_WRONLY) as file:
+        write_all(file, len(head).to_bytes(8, "little") + head)
+        for name in order:
+            little = whole[name].astype(whole[name].dtype.newbyteorder("<"), copy=False)
+            write_all(file, little.reshape(-1).view(np.uint8).data)
 
 
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
     """Read what `write_arrays` wrote; a damaged or foreign file is a `RunError`."""
+    with explained_read(path):
+        if not stat.S_ISREG(os.stat(path).st_mode):  # Reading a pipe would never end.
+            raise RunError(f"{path} is not a readable safetensors file: it is no ordinary file.")
+        try:
+            with safe_open(path, framework="np") as file:
+                header = file.metadata() or {}
+                arrays = {name: file.get_tensor(name) for name in file.keys()}
+        except (SafetensorError, TypeError, ValueError, AttributeError, KeyError) as error:
+            raise RunError(f"{path} is not a readable safetensors file: {error}") from error
     try:
-        with safe_open(path, framework="np") as file:
-            header = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}
-    except FileNotFoundError as error:
-        raise RunError(f"There is no file {path}.") from error
-    except (SafetensorError, OSError, TypeError, ValueError) as error:
-        raise RunError(f"{path} is not a readable safetensors file: {error}") from error
-    try:
-        entry = json.loads(header["countmorl"])
+        entry = parse_text(header["countmorl"])
         meta, wanted = entry["meta"], entry["digest"]
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise RunError(
             f"{path} was not written by countmorl: its description is missing."
         ) from error
@@ -111,16 +146,3 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
             f"{path} is damaged: its contents do not match their digest. Restore it from a copy."
         )
     return arrays, meta
-
-
-def parse_json(path: Path, check: Callable[[Any], bool], wanted: str) -> Any:
-    """Read a JSON file and check its form; anything else is a `RunError` that says `wanted`."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise RunError(f"There is no file {path}; wanted {wanted}.") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise RunError(f"{path} is not readable JSON ({error}); wanted {wanted}.") from error
-    if not check(value):
-        raise RunError(f"{path} does not hold {wanted}.")
-    return value

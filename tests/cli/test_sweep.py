@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from countmorl.runs.folder import hold_lock
+from countmorl.runs.lock import hold_lock
 from countmorl.sweeps.folder import SweepFolder
 from sweeps_parts import finish, small_plan
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from countmorl.errors import RunError
-from countmorl.runs.folder import BusyError, Run, drop_leftovers, hold_lock, is_locked
+from countmorl.runs.folder import Run
+from countmorl.runs.lock import BusyError, hold_lock
 from countmorl.runs.manifest import Manifest
 
 ARRAYS = {"state": np.arange(4, dtype=np.float32)}
@@ -21,7 +22,7 @@ def run(tmp_path):
 
 class TestCreate:
     def test_writes_the_manifest(self, run):
-        assert [path.name for path in run.path.iterdir()] == ["config.json"]
+        assert {path.name for path in run.path.iterdir()} == {".lock", "config.json"}
         assert run.manifest == MANIFEST
 
     def test_an_empty_folder_is_taken(self, tmp_path):
@@ -40,13 +41,48 @@ class TestCreate:
             Run.create(tmp_path / "run", MANIFEST)
         assert (tmp_path / "run").read_text() == "mine"
 
-    def test_what_has_not_begun_is_discarded(self, run):
-        run.append("metrics.jsonl", LINE)
-        run.discard_unbegun()
-        assert run.path.exists()
-        run.metrics_path.unlink()
-        run.discard_unbegun()
-        assert not run.path.exists()
+    def test_what_fails_before_its_first_epoch_is_discarded(self, tmp_path):
+        self.fail_after(lambda run: run.save_result("model", ARRAYS), tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+
+    def test_what_has_begun_is_kept(self, tmp_path):
+        self.fail_after(lambda run: run.append("metrics.jsonl", LINE), tmp_path / "run")
+        assert Run(tmp_path / "run").lines("metrics.jsonl") == [LINE]
+
+    def fail_after(self, work, path):
+        def begin():
+            with Run.begin(path, MANIFEST) as run:
+                work(run)
+                raise RunError("mine")
+
+        with pytest.raises(RunError, match="mine"):
+            begin()
+
+    def test_a_folder_that_was_there_stays(self, tmp_path):
+        (tmp_path / "run").mkdir()
+        self.fail_after(lambda run: None, tmp_path / "run")
+        assert list((tmp_path / "run").iterdir()) == []
+
+    def test_temporary_files_of_others_are_no_blank_folder(self, tmp_path):
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "thesis.tmp").write_text("mine")
+        with pytest.raises(RunError, match="exists already"):
+            Run.create(tmp_path / "run", MANIFEST)
+        assert (tmp_path / "run" / "thesis.tmp").read_text() == "mine"
+
+    def test_of_two_beginnings_the_second_is_told_and_removes_nothing(self, tmp_path):
+        with Run.begin(tmp_path / "run", MANIFEST) as run:
+            with pytest.raises(RunError, match="exists already"):
+                Run.create(run.path, MANIFEST)
+            assert run.manifest == MANIFEST
+
+    def test_of_two_in_a_blank_folder_the_second_is_told_and_removes_nothing(self, tmp_path):
+        """The first has the lock and no manifest yet."""
+        (tmp_path / "run").mkdir()
+        with hold_lock(tmp_path / "run"):
+            with pytest.raises(BusyError, match="Another process"):
+                Run.create(tmp_path / "run", MANIFEST)
+            assert (tmp_path / "run" / ".lock").exists()
 
 
 class TestOpen:
@@ -60,6 +96,19 @@ class TestOpen:
     def test_another_folder(self, tmp_path):
         with pytest.raises(RunError, match=r"not a run folder: it holds no config.json"):
             Run.open(tmp_path)
+
+    @pytest.mark.parametrize(
+        "name",
+        [".lock", "metrics.jsonl", "config.json", "stages", "policies", "stages/model.safetensors"],
+    )
+    def test_a_run_with_a_link_in_it_is_refused(self, run, tmp_path, name):
+        (tmp_path / "victim").mkdir()
+        path = run.path / name
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.symlink_to(tmp_path / "victim")
+        with pytest.raises(RunError, match=rf"{name} is a link|holds no config.json"):
+            Run.open(run.path)
 
     @pytest.mark.parametrize("text", ["{", "[]", "3", '"x"'])
     def test_a_damaged_config(self, run, text):
@@ -249,6 +298,48 @@ class TestRewind:
             run.rewind(1000)
         assert run.lines("metrics.jsonl") == [{"epoch": 1}]
 
+    @pytest.mark.parametrize(
+        ("torn", "left"),
+        [('{"stage": "po', [1]), ("", [1]), ('{"epoch": 2}\n{"epo', [1, 2])],
+    )
+    def test_a_torn_line_is_cut_off_the_timings(self, run, torn, left):
+        run.append("timing.jsonl", {"epoch": 1})
+        with open(run.path / "timing.jsonl", "a") as file:
+            file.write(torn)
+        run.rewind(0)
+        run.append("timing.jsonl", {"epoch": 9})
+        assert [line["epoch"] for line in run.lines("timing.jsonl")] == [*left, 9]
+
+
+class TestLinks:
+    """What a foreign folder's links point to stays as it is."""
+
+    @pytest.fixture
+    def victim(self, tmp_path):
+        path = tmp_path / "victim"
+        path.write_text("precious")
+        return path
+
+    @pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+    def test_nothing_is_appended(self, run, victim, link):
+        getattr(run.metrics_path, link)(victim)
+        with pytest.raises(RunError, match="link"):
+            run.append("metrics.jsonl", LINE)
+        assert victim.read_text() == "precious"
+
+    @pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+    def test_nothing_is_cut_off(self, run, victim, link):
+        getattr(run.metrics_path, link)(victim)
+        with pytest.raises(RunError, match="link"):
+            run.rewind(0)
+        assert victim.read_text() == "precious"
+
+    def test_a_checkpoint_takes_a_links_place(self, run, victim):
+        run.checkpoint_path.symlink_to(victim)
+        run.save_checkpoint(ARRAYS, {})
+        assert victim.read_text() == "precious"
+        assert not run.checkpoint_path.is_symlink()
+
 
 class TestLock:
     def test_a_second_one_is_refused_while_the_first_is_held(self, run):
@@ -259,34 +350,3 @@ class TestLock:
         for _ in range(2):
             with run.lock():
                 pass
-
-
-def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
-    ours = [
-        ".config.json.12.tmp",
-        ".policy.safetensors.7.tmp",
-        "stages/.model.safetensors.9.tmp",
-        "policies/.epoch-3.safetensors.9.tmp",
-    ]
-    others = [
-        "notes.tmp",
-        ".curve.png.3.tmp",
-        ".config.json.tmp",
-        "policy.safetensors",
-        "a/b/.x.tmp",
-    ]
-    for name in ours + others:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    drop_leftovers(tmp_path)
-    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert left == set(others)
-
-
-def test_whether_a_folder_is_locked(tmp_path):
-    assert not is_locked(tmp_path)
-    with hold_lock(tmp_path):
-        assert is_locked(tmp_path)
-        with pytest.raises(BusyError, match="Another process"), hold_lock(tmp_path):
-            pass
-    assert not is_locked(tmp_path)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from countmorl.errors import ConfigError, RunError
-from countmorl.runs.folder import hold_lock
+from countmorl.runs.lock import hold_lock
 from countmorl.sweeps.folder import SweepFolder
 from sweeps_parts import finish, small_plan
 

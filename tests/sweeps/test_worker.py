@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from countmorl import Run
-from countmorl.runs.folder import hold_lock
+from countmorl.runs.lock import hold_lock
 from countmorl.sweeps import worker
 from countmorl.sweeps.worker import ORPHANED, THREADS, command, environment, outcome
 from sweeps_parts import small_plan

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from countmorl.configs import from_json, to_json
 from countmorl.errors import ConfigError, RunError
-from countmorl.files import parse_json, write_text
+from countmorl.files import write_text
+from countmorl.json_files import parse_json
 
 CALIBRATION_FILE = "calibration.json"
 

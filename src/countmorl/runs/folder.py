@@ -13,29 +13,25 @@ calibration.json    whether counts predict the model's error, in runs that count
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from countmorl.errors import RunError
-from countmorl.files import Arrays, explained_write, read_arrays, write_arrays
+from countmorl.disk import append, explained_write, read_bytes, truncate
+from countmorl.errors import CountMorlError, RunError
+from countmorl.files import Arrays, read_arrays, write_arrays
+from countmorl.json_files import MOST_OF_LINES, parse_lines
 from countmorl.runs.calibration import Calibration
+from countmorl.runs.lock import hold_lock
 from countmorl.runs.manifest import Manifest
+from countmorl.runs.place import claim, discard, refuse_links
 from countmorl.runs.records import Record, Timing
 from countmorl.runtime.files import POLICY_FILE
 
-try:
-    import fcntl
-except ImportError:  # Windows has no advisory locks of this kind; runs are not locked there.
-    fcntl = None
-
 CONFIG, METRICS, TIMING = "config.json", "metrics.jsonl", "timing.jsonl"
-LOCK = ".lock"
 LAST_STAGES = ("policy", "plan")
 """The stages whose result is what a training was made for."""
 OTHER_LAST = {"model": "model", "codes": "codes", "recipe": "data"}
@@ -51,24 +47,28 @@ class Run:
     @classmethod
     def create(cls, path: str | Path, manifest: Manifest) -> Run:
         """Make a new folder and write its manifest; an existing folder is never touched."""
+        with cls.begin(path, manifest) as run:
+            return run
+
+    @classmethod
+    @contextmanager
+    def begin(cls, path: str | Path, manifest: Manifest) -> Iterator[Run]:
+        """Make a new run and keep others out of it; what fails before its first epoch is removed.
+
+        Of two processes that begin the same run one has the lock, and the other is told so: it
+        has made nothing and removes nothing.
+        """
         run = cls(Path(path))
-        if run.path.exists() and not run._is_blank():
-            raise RunError(
-                f"{path} exists already. Go on with it by `countmorl resume {path}`, or choose "
-                "another folder with --out."
-            )
-        with explained_write(run.path):
+        made = claim(run.path)
+        with run.lock():
+            claim(run.path)  # Another process may have had the lock, and been done.
             manifest.write(run.path / CONFIG)
-        return run
-
-    def discard_unbegun(self) -> None:
-        """Remove the folder where no epoch has been recorded: nothing is lost."""
-        if not self.metrics_size and not self.checkpoint_path.exists():
-            shutil.rmtree(self.path, ignore_errors=True)
-
-    def _is_blank(self) -> bool:
-        """Tell whether the folder is empty but for what a kill before the first file leaves."""
-        return self.path.is_dir() and all(p.suffix == ".tmp" for p in self.path.iterdir())
+            try:
+                yield run
+            except CountMorlError:
+                if not run.metrics_size and not run.checkpoint_path.exists():
+                    discard(run.path, made=made)  # Or the corrected command finds it taken.
+                raise
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
@@ -78,6 +78,7 @@ class Run:
             raise RunError(f"There is no run folder {path}.")
         if not (run.path / CONFIG).exists():
             raise RunError(f"{path} is not a run folder: it holds no {CONFIG}.")
+        refuse_links(run.path)
         run.manifest  # noqa: B018  (says what is wrong with it)
         return run
 
@@ -89,8 +90,9 @@ class Run:
     def trained_on(self, manifest: Manifest) -> None:
         """Let a run that has ended go on: its last result is dropped, its manifest replaced."""
         # In this order: killed in between, the run ends again as it had ended before.
-        for stage in LAST_STAGES:
-            self.result_path(stage).unlink(missing_ok=True)
+        with explained_write(self.path):
+            for stage in LAST_STAGES:
+                self.result_path(stage).unlink(missing_ok=True)
         manifest.write(self.path / CONFIG)
 
     @property
@@ -132,8 +134,9 @@ class Run:
         found = self.kept_policies()
         late = [epoch for epoch in found if after is not None and epoch > after]
         early = [epoch for epoch in found if epoch not in late]
-        for epoch in late + early[: max(0, len(early) - keep)]:
-            found[epoch].unlink()
+        with explained_write(self.path / "policies"):
+            for epoch in late + early[: max(0, len(early) - keep)]:
+                found[epoch].unlink()
 
     def records(self, stage: str | None = None) -> list[Record]:
         """Every recorded epoch, of one stage or of all, in order."""
@@ -156,21 +159,11 @@ class Run:
     def lines(self, file_name: str) -> list[Any]:
         """The JSON of every line of a file; an unfinished last line is passed over."""
         path = self.path / file_name
-        if not path.exists():
-            return []
-        lines = path.read_bytes().split(b"\n")[:-1]
-        try:
-            return [json.loads(line) for line in lines]
-        except (ValueError, RecursionError) as error:
-            raise RunError(f"{path} is damaged: {error}.") from error
+        return parse_lines(path) if path.exists() else []
 
     def append(self, file_name: str, record: Mapping[str, Any]) -> None:
         """Add one line to a JSON-lines file of the run and flush it."""
-        path = self.path / file_name
-        with explained_write(path), open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        append(self.path / file_name, json.dumps(record).encode() + b"\n")
 
     @property
     def metrics_size(self) -> int:
@@ -214,7 +207,7 @@ class Run:
         return arrays, meta
 
     def rewind(self, metrics_size: int) -> None:
-        """Cut the metrics back to where the checkpoint was taken."""
+        """Cut the metrics back to where the checkpoint was taken, and a torn line off timings."""
         size = self.metrics_size
         if size < metrics_size:
             raise RunError(
@@ -222,55 +215,12 @@ class Run:
                 "cannot be continued exactly. Restore the file from a copy, or start a new run."
             )
         if size > metrics_size:
-            with open(self.metrics_path, "rb+") as file:
-                file.truncate(metrics_size)
+            truncate(self.metrics_path, metrics_size)
+        timing = self.path / TIMING
+        content = read_bytes(timing, MOST_OF_LINES) if timing.exists() else b""
+        if torn := len(content) - 1 - content.rfind(b"\n"):
+            truncate(timing, len(content) - torn)
 
     def lock(self) -> AbstractContextManager[None]:
         """Keep other processes from training in this folder at the same time."""
         return hold_lock(self.path)
-
-
-LEFTOVER = re.compile(
-    r"\.(config|calibration|sweep|failures)\.json\.\d+\.tmp|\..+\.safetensors\.\d+\.tmp"
-)
-"""Temporary files of ours, by name: a process that was killed leaves what it was writing."""
-
-
-def drop_leftovers(folder: Path) -> None:
-    """Remove what killed processes left in a folder whose lock this process holds."""
-    for path in (*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")):
-        if LEFTOVER.fullmatch(path.name):
-            path.unlink(missing_ok=True)
-
-
-class BusyError(RunError):
-    """Another process works in this folder."""
-
-
-@contextmanager
-def hold_lock(folder: Path) -> Iterator[None]:
-    """Keep other processes from working in a folder at the same time."""
-    if fcntl is None:
-        yield
-        return
-    with open(folder / LOCK, "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise BusyError(
-                f"Another process is training in {folder}. Wait for it, or stop it first."
-            ) from error
-        yield
-
-
-def is_locked(folder: Path) -> bool:
-    """Whether another process works in a folder at this moment."""
-    path = folder / LOCK
-    if fcntl is None or not path.exists():
-        return False
-    with open(path, "rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        return False

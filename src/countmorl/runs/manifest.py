@@ -11,7 +11,8 @@ from typing import Any
 
 from countmorl.configs import flatten, from_json, to_json
 from countmorl.errors import ConfigError, RunError
-from countmorl.files import parse_json, write_text
+from countmorl.files import write_text
+from countmorl.json_files import parse_json
 from countmorl.runs.options import DataOptions, RunOptions
 from countmorl.schema import Schema
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from countmorl.errors import ConfigError, CountMorlError
-from countmorl.runs.folder import CONFIG, Run, drop_leftovers
+from countmorl.runs.folder import CONFIG, Run
+from countmorl.runs.place import drop_leftovers
 from countmorl.sweeps.engine import AbstractEngine, Outcome
 from countmorl.sweeps.folder import SweepFolder
 from countmorl.sweeps.plan import Sweep

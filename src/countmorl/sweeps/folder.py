@@ -16,11 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from countmorl.disk import explained_write
 from countmorl.errors import ConfigError, CountMorlError, RunError
-from countmorl.files import explained_write, parse_json, write_text
-from countmorl.runs.folder import CONFIG, BusyError, Run, hold_lock, is_locked
+from countmorl.files import write_text
+from countmorl.json_files import parse_json
+from countmorl.runs.folder import CONFIG, Run
+from countmorl.runs.lock import LOCK, BusyError, hold_lock, is_locked
 
-PLAN, FAILURES, STOP, LOCK, LOGS = "sweep.json", "failures.json", "stop", ".lock", "logs"
+PLAN, FAILURES, STOP, LOGS = "sweep.json", "failures.json", "stop", "logs"
 FORMAT = 1
 State = Literal["waiting", "running", "stopped", "finished", "failed"]
 

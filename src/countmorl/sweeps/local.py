@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from countmorl.files import explained_write
+from countmorl.disk import explained_write
 from countmorl.machine import available_memory
 from countmorl.sweeps.engine import AbstractEngine, Outcome
 from countmorl.sweeps.folder import SweepFolder

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from countmorl.configs import at_least, check_types, positive
+from countmorl.disk import explained_write
 from countmorl.errors import ConfigError
 from countmorl.extras import require
-from countmorl.files import explained_write
 from countmorl.runs.folder import CONFIG
 from countmorl.runs.manifest import Manifest
 from countmorl.sweeps.engine import AbstractEngine, Outcome

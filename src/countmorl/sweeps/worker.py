@@ -109,7 +109,7 @@ def carry_out(job: dict[str, Any]) -> None:
 
 def wait_for_others(path: Path) -> None:
     """Give a process whose sweep has died the time to notice it."""
-    from countmorl.runs.folder import is_locked
+    from countmorl.runs.lock import is_locked
 
     until = time.monotonic() + PATIENCE
     while is_locked(path) and time.monotonic() < until:

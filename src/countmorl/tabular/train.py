@@ -93,12 +93,15 @@ def train_tabular(
             options=options or DataOptions(),
         ),
     )
-    run = Run.create(out or Path("runs") / f"{NAME}-{dataset.name}", manifest)
-    return _finish(run, policy, results)
+    with Run.begin(out or Path("runs") / f"{NAME}-{dataset.name}", manifest) as run:
+        return _finish(run, policy, results)
 
 
 def resume_tabular(run: Run, dataset: Dataset) -> Run:
-    """Plan again where a run was stopped before its end; a finished one is left as it is."""
+    """Plan again where a run was stopped before its end; a finished one is left as it is.
+
+    The caller holds the run's lock.
+    """
     if run.finished:
         return run
     settings = from_json(TabularSettings, run.manifest.config)
@@ -121,11 +124,10 @@ def _solved(dataset: Dataset, settings: TabularSettings) -> tuple[TabularPolicy,
 
 
 def _finish(run: Run, policy: TabularPolicy, results: dict[str, Any]) -> Run:
-    with run.lock():
-        run.rewind(0)
-        run.append(METRICS, {"stage": STAGE, "epoch": 1, **results})
-        policy.save(run.policy_path)
-        run.save_result(STAGE, {"probabilities": policy.probabilities})
+    run.rewind(0)
+    run.append(METRICS, {"stage": STAGE, "epoch": 1, **results})
+    policy.save(run.policy_path)
+    run.save_result(STAGE, {"probabilities": policy.probabilities})
     return run
 
 

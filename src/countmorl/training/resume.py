@@ -39,23 +39,24 @@ def resume(
     again where they are code of your own, since no file makes code run.
     """
     opened = Run.open(run)
-    manifest = opened.manifest
-    if manifest.algorithm == "recipe":
-        raise RunError(f"{run} makes data by a recipe; repeat its command to go on with it.")
-    _check_version(opened, manifest)
-    dataset = _load_again(opened, manifest, data, task)
-    if epochs is not None and manifest.algorithm in (TABULAR, *ALONE):
-        raise ConfigError(f"{run} trains no policy epoch by epoch, so --epochs makes no sense.")
-    if manifest.algorithm == TABULAR:
-        return resume_tabular(opened, dataset)
-    algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
-    rules = [getattr(algorithm, name, None) for name in ("termination", "reward_function")]
-    _said_again(opened, rules[0], termination, "ends its rollouts by the code", "--termination")
-    _said_again(opened, rules[1], reward_function, "is paid by the code", "--reward-function")
-    check_rules(algorithm, dataset)
-    if epochs is not None:
-        algorithm = _longer(opened, manifest, algorithm, epochs)
-    return carry_out(opened, algorithm, dataset, evaluator_for, quiet=quiet)
+    with opened.lock():  # Before its manifest is read: another process may be changing it.
+        manifest = opened.manifest
+        if manifest.algorithm == "recipe":
+            raise RunError(f"{run} makes data by a recipe; repeat its command to go on with it.")
+        _check_version(opened, manifest)
+        dataset = _load_again(opened, manifest, data, task)
+        if epochs is not None and manifest.algorithm in (TABULAR, *ALONE):
+            raise ConfigError(f"{run} trains no policy epoch by epoch, so --epochs makes no sense.")
+        if manifest.algorithm == TABULAR:
+            return resume_tabular(opened, dataset)
+        algorithm = from_json(_class_of(opened, manifest, method), manifest.config)
+        rules = [getattr(algorithm, name, None) for name in ("termination", "reward_function")]
+        _said_again(opened, rules[0], termination, "ends its rollouts by the code", "--termination")
+        _said_again(opened, rules[1], reward_function, "is paid by the code", "--reward-function")
+        check_rules(algorithm, dataset)
+        if epochs is not None:
+            algorithm = _longer(opened, manifest, algorithm, epochs)
+        return carry_out(opened, algorithm, dataset, evaluator_for, quiet=quiet)
 
 
 def _check_version(run: Run, manifest: Manifest) -> None:

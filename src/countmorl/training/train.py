@@ -23,12 +23,13 @@ from countmorl.data.sources import Source, load, locate
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.dynamics.known_reward import check_reward
 from countmorl.dynamics.termination import check_rule
-from countmorl.errors import ConfigError, CountMorlError, RunError
+from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.base import Evaluator
 from countmorl.loggers import check_loggers, make_loggers
-from countmorl.runs.folder import Run, drop_leftovers
+from countmorl.runs.folder import Run
 from countmorl.runs.manifest import DataOrigin, Manifest
 from countmorl.runs.options import DataOptions, RunOptions
+from countmorl.runs.place import drop_leftovers
 from countmorl.training.build import Build, build_alone
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
 from countmorl.training.stages import Stages
@@ -77,12 +78,8 @@ def train(
             schema=dataset.schema,
         ),
     )
-    run = Run.create(where, manifest)
-    try:
+    with Run.begin(where, manifest) as run:
         return carry_out(run, algorithm, dataset, evaluator_for, quiet=quiet)
-    except CountMorlError:
-        run.discard_unbegun()  # Or the corrected command would find its folder taken.
-        raise
 
 
 def check_actions(
@@ -156,28 +153,27 @@ def carry_out(
     *,
     quiet: bool,
 ) -> Run:
-    """Do whatever is not done yet of a run."""
-    with run.lock():
-        drop_leftovers(run.path)
-        manifest = run.manifest
-        if manifest.model_run and run.load_result("model") is None:
-            _adopt(_donor(run.path / manifest.model_run, algorithm, dataset), run)
-        options = manifest.options
-        loggers = make_loggers(options.log, run.path, to_json(manifest))
-        sizes = (options.seed, options.save_every, options.keep_policies)
-        stages = Stages(run, *sizes, loggers, quiet)
-        job = PolicyJob(
-            algorithm=algorithm,
-            dataset=dataset,
-            options=options,
-            info=_info(manifest, dataset),
-            evaluator=evaluator_for(dataset, options),
-        )
-        try:
-            _fits(job, stages, manifest.model_seed or 0)
-        finally:
-            for logger in loggers:
-                logger.close()
+    """Do whatever is not done yet of a run, whose lock the caller holds."""
+    drop_leftovers(run.path)
+    manifest = run.manifest
+    if manifest.model_run and run.load_result("model") is None:
+        _adopt(_donor(run.path / manifest.model_run, algorithm, dataset), run)
+    options = manifest.options
+    loggers = make_loggers(options.log, run.path, to_json(manifest))
+    sizes = (options.seed, options.save_every, options.keep_policies)
+    stages = Stages(run, *sizes, loggers, quiet)
+    job = PolicyJob(
+        algorithm=algorithm,
+        dataset=dataset,
+        options=options,
+        info=_info(manifest, dataset),
+        evaluator=evaluator_for(dataset, options),
+    )
+    try:
+        _fits(job, stages, manifest.model_seed or 0)
+    finally:
+        for logger in loggers:
+            logger.close()
     return run
 
 
