@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from countmorl import machine
-from countmorl.machine import available_memory, cores
+from countmorl.errors import CountMorlError
+from countmorl.machine import available_memory, cores, explained_memory
 
 
 def test_cores_are_those_that_this_process_may_use():
@@ -89,3 +90,17 @@ def test_where_nobody_tells_nothing_is_known(files):
     assert available_memory() is None
     files[0].write_text("nonsense\n")
     assert available_memory() is None
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 5 bytes.")]
+)
+def test_too_little_memory_is_a_sentence(files, error):
+    with pytest.raises(CountMorlError, match=r"not enough memory for this \(3.0 GB are free\)"):
+        with explained_memory():
+            raise error
+
+
+def test_other_errors_pass():
+    with pytest.raises(RuntimeError, match="else"), explained_memory():
+        raise RuntimeError("something else")

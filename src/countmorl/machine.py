@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from countmorl.errors import CountMorlError
 
 MEMINFO = Path("/proc/meminfo")
 OWN_GROUPS = Path("/proc/self/cgroup")
@@ -35,6 +38,22 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def explained_memory() -> Iterator[None]:
+    """Say in a sentence that memory is not enough, whoever noticed it: Python, NumPy or XLA."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, MemoryError) and not str(error).startswith("RESOURCE_EXHAUSTED"):
+            raise
+        there = available_memory()
+        free = "" if there is None else f" ({there / 1e9:,.1f} GB are free)"
+        raise CountMorlError(
+            f"There is not enough memory for this{free}. Take fewer rows, a smaller batch or "
+            "smaller networks, or close other programs."
+        ) from error
 
 
 def available_memory() -> int | None:

@@ -173,7 +173,7 @@ def use(source: str | Path) -> None:
 
 def use_quickly(path: Path) -> None:
     """The same, with little patience for children that do not end."""
-    limit, hdf5_text.LIMIT = hdf5_text.LIMIT, 5.0
+    limit, hdf5_text.LIMIT = hdf5_text.LIMIT, 2.0
     try:
         use(path)
     finally:
