@@ -135,14 +135,20 @@ def make_minari(folder: Path) -> Path:
         found |= {f"episode_{number}/{name}": values for name, values in own.items()}
     data = folder / "test" / "toy-v0" / "data"
     data.mkdir(parents=True)
+    box = {"type": "Box", "dtype": "float64"}
+    seen = {
+        "a": box | {"shape": [2], "low": [-9.0, -9.0], "high": [9.0, 9.0]},
+        "b": box | {"shape": [], "low": -9.0, "high": 9.0},
+    }
     about = {
         "total_episodes": 3,
+        "total_steps": 3 * steps,
         "data_format": "hdf5",
         "dataset_id": "test/toy-v0",
+        "minari_version": "0.5.3",
         "env_spec": gymnasium.spec("Pendulum-v1").to_json(),
-        "action_space": json.dumps(
-            {"type": "Box", "dtype": "float32", "shape": [1], "low": [-1.0], "high": [1.0]}
-        ),
+        "observation_space": json.dumps({"type": "Dict", "subspaces": seen}),
+        "action_space": json.dumps(box | {"shape": [1], "low": [-1.0], "high": [1.0]}),
     }
     (data / "metadata.json").write_text(json.dumps(about))
     return hdf5(data / "main_data.hdf5", found, {"id": 0}, None)
@@ -156,7 +162,7 @@ def make_minari_about(folder: Path) -> Path:
 def by_inner_json(path: Path, rng: random.Random) -> None:
     """Damage the JSON that stands as text within Minari's JSON."""
     whole = json.loads(path.read_text())
-    key = rng.choice(("env_spec", "action_space"))
+    key = rng.choice(("env_spec", "observation_space", "action_space"))
     part = path.with_name("part")
     part.write_text(whole[key])
     by_json(part, rng)
