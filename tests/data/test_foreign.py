@@ -76,3 +76,24 @@ def test_room(tmp_path, monkeypatch):
         check_room(tmp_path, 2_000_000_001)
     monkeypatch.setattr(foreign, "available_memory", lambda: None)
     check_room(tmp_path, 10**20)
+
+
+def test_a_cache_folder_of_nobody(monkeypatch):
+    monkeypatch.setenv("D4RL_DATASET_DIR", "~no_such_user/d4rl_folder")
+    with pytest.raises(DataError, match="nobody of that name"):
+        load("hopper-medium-v2")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_tables_are_files_too(run_cli, tmp_path, ending):
+    os.mkfifo(tmp_path / f"log{ending}")
+    for name in (f"log{ending}", f"~no_such_user/log{ending}", "x" * 300 + ending):
+        code, _, err = run_cli("data", "schema", name)
+        assert (code, err.count("\n"), "Traceback" in err) == (2, 1, False)
+
+
+def test_files_to_write_with_names_that_no_file_can_have(run_cli, tmp_path, log, save):
+    save(tmp_path / "log.npz", log())
+    code, _, err = run_cli("data", "convert", "log.npz", "x" * 300 + ".npz")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "could not be written (File name too long)" in err

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from countmorl.data.d4rl_files import FILES
+from countmorl.data.foreign import user_path
 from countmorl.envs.tasks import TASKS, Task
 
 HOME = "https://rail.eecs.berkeley.edu/datasets/offline_rl"
@@ -78,7 +79,7 @@ class D4RLName:
 
 def cache_folder() -> Path:
     """D4RL's own cache: D4RL_DATASET_DIR, else ~/.d4rl/datasets."""
-    return Path(os.environ.get("D4RL_DATASET_DIR", "~/.d4rl/datasets")).expanduser()
+    return user_path(os.environ.get("D4RL_DATASET_DIR", "~/.d4rl/datasets"))
 
 
 D4RL: dict[str, D4RLName] = {
