@@ -186,7 +186,7 @@ class TestCollect:
         dataset = load(out_path)
         assert (dataset.task.env_id, dataset.name) == ("Pendulum-v1", "pendulum")
         with h5py.File(out_path) as file:
-            assert file.attrs["env_id"] == "Pendulum-v1"
+            assert file.attrs["env_id"] == b"Pendulum-v1"
 
     def test_a_run_of_ours(self, run_cli, log, save, tiny, tmp_path):
         data = save(tmp_path / "log.npz", log(action=1))

@@ -1,22 +1,28 @@
 """Downloads, against a server on this machine that misbehaves."""
 
-import builtins
+import contextlib
 import errno
 import gc
+import hashlib
 import io
+import os
 import socket
 import struct
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import h5py
-import numpy as np
 import pytest
 
+from countmorl.data.d4rl_files import FILES
 from countmorl.data.download import download
-from countmorl.data.names import D4RL, D4RLName
+from countmorl.data.names import D4RL
 from countmorl.data.sources import load
-from countmorl.errors import DataError
+from countmorl.disk import own_file, write_all
+from countmorl.errors import CountMorlError, DataError
 
 # What a refused download leaves open must not turn up in another test.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
@@ -82,9 +88,10 @@ def server(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch):
+def _small(monkeypatch, body):
     """The true files have a million rows; here sixty are right."""
-    monkeypatch.setattr(D4RLName, "fits", lambda self, rows: rows == ROWS)
+    right = (len(body), hashlib.sha256(body).hexdigest())
+    monkeypatch.setitem(FILES, KNOWN.file_name, right)
 
 
 @pytest.fixture
@@ -287,25 +294,17 @@ class TestRefused:
 
 
 def raise_on_write(monkeypatch, error, *, after):
-    """Let files of the download raise `error` on the write after `after` good ones."""
+    """Let the download raise `error` on the write after `after` good ones."""
+    written = []
 
-    def failing(file, mode="r", *args, **kwargs):
-        opened = builtins.open(file, mode, *args, **kwargs)
-        if "w" in mode or "a" in mode:
-            opened = Failing(opened.detach())
-        return opened
-
-    class Failing(io.BufferedWriter):
-        count = 0
-
-        def write(self, data):
-            Failing.count += 1
-            if Failing.count > after:
-                raise error
-            return super().write(data)
+    def failing(file, content):
+        if len(written) == after:
+            raise error
+        written.append(len(content))
+        write_all(file, content)
 
     monkeypatch.setattr("countmorl.data.download.CHUNK", 4096)
-    monkeypatch.setattr("countmorl.data.download.open", failing, raising=False)
+    monkeypatch.setattr("countmorl.data.download.write_all", failing)
 
 
 class TestWrong:
@@ -313,38 +312,44 @@ class TestWrong:
 
     def test_garbage(self, server):
         server.answer = lambda handler: handler.reply(200, b"<html>Welcome</html>" * 100)
-        assert_fails("is not an HDF5 file.*deleted")
+        assert_fails("sends 2,000 bytes, but the file of hopper-medium-v2 has")
 
     def test_an_empty_body(self, server):
         server.answer = lambda handler: handler.reply(200)
-        assert_fails("is not an HDF5 file")
+        assert_fails("sends 0 bytes")
 
-    def test_another_number_of_rows(self, server, log):
-        body = hdf5_bytes(log(rows=40, obs=11, action=3))
-        server.answer = good(body)
-        assert_fails("has 40 rows, wanted about 1,000,000; it was deleted")
+    def test_rewards_that_somebody_has_altered(self, server, body, log):
+        arrays = log(rows=ROWS, obs=11, action=3)
+        altered = hdf5_bytes(arrays | {"rewards": -arrays["rewards"]})
+        assert len(altered) == len(body)
+        server.answer = good(altered)
+        assert_fails(r"is not the file of hopper-medium-v2: its digest.*deleted")
 
-    def test_missing_keys(self, server, log):
-        arrays = log(obs=11, action=3)
-        del arrays["rewards"], arrays["terminals"]
-        server.answer = good(hdf5_bytes(arrays))
-        assert_fails("lacks rewards, terminals; it was deleted")
+    def test_a_body_without_end(self, server, body):
+        """No more is written than the file has, however much is sent."""
 
-    def test_a_group_instead_of_an_array(self, server, log):
-        arrays = log(obs=11, action=3)
-        arrays["observations/nested"] = arrays.pop("observations")
-        server.answer = good(hdf5_bytes(arrays))
-        assert_fails("deleted")
+        def answer(handler):
+            handler.send_response(200)
+            handler.end_headers()
+            with contextlib.suppress(OSError):
+                while True:
+                    handler.wfile.write(body)
 
-    def test_a_scalar_instead_of_an_array(self, server, log):
-        server.answer = good(hdf5_bytes(log(obs=11, action=3) | {"observations": np.float32(3)}))
-        assert_fails("deleted")
+        server.answer = answer
+        assert_fails("sends more, but the file of hopper-medium-v2 has")
 
-    def test_a_stale_part_of_something_else(self, server, body):
+    @pytest.mark.parametrize("damage", [b"x", b"x" * 100_000])
+    def test_a_damaged_part_is_not_gone_on_with(self, server, body, damage):
         server.answer = good(body)
         part().parent.mkdir(parents=True)
-        part().write_bytes(b"x" * (len(body) + 5))
-        assert_fails("is not an HDF5 file")
+        part().write_bytes(damage + body[1:1000])
+        download(KNOWN)
+        assert KNOWN.path.read_bytes() == body
+
+    def test_a_part_of_the_right_size_that_is_wrong(self, server, body):
+        server.answer = good(body)
+        part().parent.mkdir(parents=True)
+        part().write_bytes(bytes(len(body)))
         download(KNOWN)
         assert KNOWN.path.read_bytes() == body
 
@@ -354,12 +359,148 @@ class TestWrong:
         server.answer = lambda handler: handler.reply(206, body, Content_Range=where)
         part().parent.mkdir(parents=True)
         part().write_bytes(body[:-100])
-        try:
+        download(KNOWN)
+        assert KNOWN.path.read_bytes() == body
+
+    @pytest.mark.parametrize("kind", ["file", "ftp", "data"])
+    def test_a_server_that_sends_us_elsewhere(self, server, kind, tmp_path):
+        (tmp_path / "mine").write_text("mine")
+        where = f"{kind}://{tmp_path}/mine"
+        server.answer = lambda handler: handler.reply(302, Location=where)
+        with pytest.raises(DataError):
             download(KNOWN)
-        except DataError:
-            assert not KNOWN.path.exists()
-        else:
-            assert KNOWN.path.read_bytes() == body
+        assert not KNOWN.path.exists()
+
+    def test_a_mirror_on_this_machines_disk(self, monkeypatch, tmp_path, body):
+        folder = tmp_path / "gym_mujoco_v2"
+        folder.mkdir()
+        (folder / KNOWN.file_name).write_bytes(body)
+        monkeypatch.setenv("COUNTMORL_D4RL_MIRROR", f"file://{tmp_path}")
+        assert_fails("is not an address to download from")
+
+    @pytest.mark.parametrize("link", [os.symlink, os.link])
+    def test_a_part_that_is_a_link_is_not_written_to(self, server, body, tmp_path, link):
+        server.answer = good(body)
+        (tmp_path / "precious").write_text("precious")
+        part().parent.mkdir(parents=True)
+        link(tmp_path / "precious", part())
+        with pytest.raises(CountMorlError, match="link"):
+            download(KNOWN)
+        assert (tmp_path / "precious").read_text() == "precious"
+
+
+class TestTwoAtOnce:
+    """One process fetches, the others wait; each ordering, without a clock."""
+
+    @pytest.fixture
+    def waiting(self, monkeypatch):
+        """Counts those that say something: that they download, or wait for another."""
+        count = threading.Semaphore(0)
+        monkeypatch.setattr("builtins.print", lambda *words, **_: count.release())
+        return count
+
+    @pytest.fixture
+    def first(self, server, body, waiting):
+        """A download that has half of the file, and waits for `go` to get the rest."""
+        halfway, go = threading.Event(), threading.Event()
+
+        def answer(handler):
+            server.answer = good(body)
+            half = len(body) // 2
+            handler.send_response(200)
+            handler.send_header("Content-Length", str(len(body)))
+            handler.end_headers()
+            handler.wfile.write(body[:half])
+            halfway.set()
+            go.wait(60)
+            handler.wfile.write(server.rest or body[half:])
+
+        server.answer, server.rest = answer, None
+        with ThreadPoolExecutor(4) as pool:
+            running = pool.submit(download, KNOWN)
+            assert halfway.wait(60)
+            assert waiting.acquire(timeout=60)  # It has said that it downloads.
+            yield pool, go, running
+            go.set()
+
+    def test_the_second_waits_and_takes_what_the_first_got(self, server, body, first, waiting):
+        pool, go, running = first
+        others = [pool.submit(download, KNOWN) for _ in range(2)]
+        for _ in others:
+            assert waiting.acquire(timeout=60)
+        go.set()
+        assert [each.result() for each in (running, *others)] == [KNOWN.path] * 3
+        assert KNOWN.path.read_bytes() == body
+        assert len(server.asked) == 1
+        assert list(KNOWN.path.parent.iterdir()) == [KNOWN.path]
+
+    def test_the_second_goes_on_where_the_first_broke_off(self, server, body, first, waiting):
+        pool, go, running = first
+        other = pool.submit(download, KNOWN)
+        assert waiting.acquire(timeout=60)
+        server.rest = body[len(body) // 2 :][:1]
+        go.set()
+        with pytest.raises(DataError, match="broke off"):
+            running.result()
+        assert other.result() == KNOWN.path
+        assert KNOWN.path.read_bytes() == body
+        assert server.asked[-1][1] == f"bytes={len(body) // 2 + 1}-"
+
+    def test_the_second_begins_anew_where_the_first_got_something_wrong(
+        self, server, body, first, waiting
+    ):
+        pool, go, running = first
+        other = pool.submit(download, KNOWN)
+        assert waiting.acquire(timeout=60)
+        server.rest = bytes(len(body) - len(body) // 2)
+        go.set()
+        with pytest.raises(DataError, match="digest"):
+            running.result()
+        assert other.result() == KNOWN.path
+        assert KNOWN.path.read_bytes() == body
+        assert [asked[1] for asked in server.asked] == [None, None]
+
+    def test_the_first_is_done_before_the_second_opens_the_part(self, server, body, monkeypatch):
+        server.answer = good(body)
+        opened = []
+
+        @contextlib.contextmanager
+        def late(path, flags):
+            if not opened:
+                opened.append(path)
+                download(KNOWN)
+            with own_file(path, flags) as file:
+                yield file
+
+        monkeypatch.setattr("countmorl.data.download.own_file", late)
+        assert download(KNOWN) == KNOWN.path
+        assert len(server.asked) == 1
+        assert list(KNOWN.path.parent.iterdir()) == [KNOWN.path]
+
+    def test_a_process_that_is_killed_lets_go(self, server, body):
+        halfway = threading.Event()
+
+        def answer(handler):
+            server.answer = good(body)
+            with contextlib.suppress(OSError):
+                handler.reply(200, body[:5000], length=len(body))
+                handler.wfile.flush()
+                halfway.set()
+                handler.connection.recv(1)  # Nothing comes but the end of the connection.
+
+        server.answer = answer
+        size, sha256 = FILES[KNOWN.file_name]
+        program = (
+            "from countmorl.data.download import download; from countmorl.data.names import D4RL;"
+            "from countmorl.data.d4rl_files import FILES;"
+            f"FILES[{KNOWN.file_name!r}] = ({size}, {sha256!r}); download(D4RL[{KNOWN.name!r}])"
+        )
+        child = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+        assert halfway.wait(120)
+        child.kill()
+        child.wait()
+        assert download(KNOWN) == KNOWN.path
+        assert KNOWN.path.read_bytes() == body
 
 
 class TestCommand:

@@ -194,3 +194,17 @@ class TestBounds:
         except DataError:
             return  # Refusing them is as good as taking the range instead.
         assert np.isfinite([low, high]).all()
+
+
+def test_names_are_made_once_however_many_findings_name_columns():
+    fields = make()
+    assert fields.obs_names is fields.obs_names
+    assert fields.action_names is fields.action_names
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_actions_that_no_scaling_holds_are_refused(given):
+    far = np.array([[-3e38], [3e38], [0], [1]], np.float32)
+    bounds = {"action_low": np.array([-3e38]), "action_high": np.array([3e38])} if given else {}
+    with pytest.raises(DataError, match=r"go from -3e\+38 to 3e\+38, which is too far"):
+        make(action=far, **bounds).action_space()

@@ -8,9 +8,7 @@ it asserts what a user relies on.
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,19 +20,9 @@ from countmorl.runtime.policy import Policy
 from countmorl.runtime.tabular import TabularPolicy
 from countmorl.spaces import ActionSpace
 from made_runs import make_run
-from robustness.damage import Damage, by_bytes, by_forgery, by_json, by_lines
-
-
-@dataclass(frozen=True)
-class Format:
-    """A file format under attack."""
-
-    make: Callable[[Path], Path]
-    """Writes valid files into an empty folder; returns the one that is damaged."""
-    read: Callable[[Path], Any]
-    """Reads the damaged file, or what it belongs to, as a user does."""
-    damages: tuple[Damage, ...] = (by_bytes,)
-    """Ways to spoil the file; each is used equally often."""
+from robustness.damage import by_bytes, by_forgery, by_json, by_lines
+from robustness.data_formats import DATA_FORMATS
+from robustness.format import Format
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -99,5 +87,6 @@ FORMATS: dict[str, Format] = {
     "calibration": Format(part_of_run("calibration.json"), read_run, (by_bytes, by_json)),
     "policy": Format(small_policy, read_policy, (by_bytes, by_forgery)),
     "tabular-policy": Format(small_table, read_policy, (by_bytes, by_forgery)),
+    **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from countmorl.errors import CountMorlError
-from robustness.formats import FORMATS, Format
+from robustness.format import Format
+from robustness.formats import FORMATS
 
 CORPUS = Path(__file__).parent / "corpus"
 PATIENCE = 20.0

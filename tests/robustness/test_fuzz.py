@@ -15,9 +15,9 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_damaged_file_ends_in_a_sentence_or_a_right_answer(name, tmp_path):
-    failures = [
-        f"seed {seed}: {said}" for seed, _, said in attack(FORMATS[name], tmp_path, range(FILES))
-    ]
+    form = FORMATS[name]
+    seeds = range(FILES // 20 if form.slow else FILES)
+    failures = [f"seed {seed}: {said}" for seed, _, said in attack(form, tmp_path, seeds)]
     assert not failures
 
 

@@ -8,10 +8,14 @@ from typing import Any, ClassVar
 from countmorl.agents.base import AbstractAgent
 from countmorl.configs import at_least, check_types
 from countmorl.data.dataset import Dataset, RowKind
+from countmorl.errors import ConfigError
 from countmorl.types import Key
 
 Row = tuple[Any, ...]
 Robots = tuple[Row, Row, Row]
+
+MOST_UPDATES, MOST_BATCH = 1_000_000_000, 1_000_000
+"""Gradient steps of an epoch, and rows of one step, beyond which a setting must be a slip."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,11 @@ class AbstractAlgorithm(ABC):
     def __post_init__(self) -> None:
         check_types(self)
         at_least(self, epochs=1, updates=1, batch=1)
+        for name, most in (("updates", MOST_UPDATES), ("batch", MOST_BATCH)):
+            if getattr(self, name) > most:
+                raise ConfigError(
+                    f"`{name}` must be at most {most:,}, got {getattr(self, name):,}."
+                )
 
     @classmethod
     def published_rows(cls, chosen: Any = None) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ from importlib.metadata import version
 from countmorl.cli.help import HELP, print_listing
 from countmorl.cli.parse import run_command, run_group
 from countmorl.errors import ConfigError, CountMorlError, did_you_mean, printable
+from countmorl.machine import explained_memory
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     show_traceback = "--traceback" in arguments
     arguments = [argument for argument in arguments if argument != "--traceback"]
     try:
-        return _run(arguments)
+        with explained_memory():
+            return _run(arguments)
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         if argv is None:

@@ -15,6 +15,7 @@ from countmorl.collecting.collect import collect as roll
 from countmorl.data.check import check as find_problems
 from countmorl.data.dataset import Dataset
 from countmorl.data.download import download as fetch
+from countmorl.data.foreign import kind_of
 from countmorl.data.names import D4RL, cache_folder
 from countmorl.data.readers import WRITERS
 from countmorl.data.sources import describe_task, load, read
@@ -229,7 +230,7 @@ def writer_of(out: Path) -> Callable[[Dataset, Path], None]:
     """Find who writes a file, before any work is done for it."""
     if out.suffix.lower() not in WRITERS:
         raise DataError(f"{out} has the ending '{out.suffix}'; wanted {', '.join(WRITERS)}.")
-    if out.exists():
+    if kind_of(out) is not None:
         raise DataError(f"{out} exists already. Delete it first, or choose another name.")
     return WRITERS[out.suffix.lower()]
 

@@ -9,6 +9,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_pairs, print_table
+from countmorl.data.foreign import kind_of
 from countmorl.errors import ConfigError, DataError
 from countmorl.files import write_text
 from countmorl.schema import Column
@@ -197,7 +198,7 @@ def _checked_out(out: Path | None) -> Path:
         raise ConfigError("`countmorl data import` wants a file to write: --out log.hdf5.")
     if out.suffix not in ENDINGS:
         raise ConfigError(f"{out} has the ending '{out.suffix}'; wanted {', '.join(ENDINGS)}.")
-    if out.exists():
+    if kind_of(out) is not None:
         raise DataError(f"{out} exists already. Delete it first, or choose another name.")
     return out
 

@@ -46,6 +46,16 @@ KEYS = {theirs: ours for ours, names in ALIASES.items() for theirs in names}
 
 REQUIRED = ("obs", "action", "reward")
 
+D4RL = {
+    "obs": "observations",
+    "action": "actions",
+    "reward": "rewards",
+    "next_obs": "next_observations",
+    "terminated": "terminals",
+    "truncated": "timeouts",
+}
+"""What D4RL calls our arrays."""
+
 
 def renamed(
     found: dict[str, np.ndarray], name: str, unused: tuple[str, ...]
@@ -66,6 +76,18 @@ def renamed(
             f"'{name}' has no {' and no '.join(f'`{key}`' for key in missing)}. Wanted arrays "
             f"named {wanted}; got {got}."
         )
+    return arrays
+
+
+def as_d4rl(found: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    """The same arrays by D4RL's names, where it has one."""
+    arrays: dict[str, np.ndarray] = {}
+    first: dict[str, str] = {}
+    for key, values in found.items():
+        theirs = D4RL.get(KEYS.get(key, key), key)
+        if theirs in arrays:
+            raise DataError(f"'{name}' holds both '{first[theirs]}' and '{key}'; give one.")
+        arrays[theirs], first[theirs] = values, key
     return arrays
 
 

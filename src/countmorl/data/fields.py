@@ -6,6 +6,7 @@ Readers make `Fields`, `Dataset.of` refuses what cannot be trained on, `check` l
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from countmorl.data.actions import action_bound, one_hot_actions, stretched, und
 from countmorl.data.aliases import KEYS, renamed, task_named
 from countmorl.data.columns import as_columns, as_flag, as_flat, same_rows
 from countmorl.data.ends import find_ends
-from countmorl.data.precision import Loss, narrowed
+from countmorl.data.precision import LARGEST, Loss, narrowed
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
 from countmorl.runs.options import DataOptions
@@ -113,14 +114,14 @@ class Fields:
             returning=ends.returning,
         )
 
-    @property
+    @cached_property  # Once: with thousands of columns, each finding names some of them.
     def obs_names(self) -> tuple[str, ...]:
         """Names of an observation's numbers; their places where the log gave none."""
         if self.schema:
             return self.schema.obs_names
         return tuple(str(i) for i in range(self.obs.shape[1]))
 
-    @property
+    @cached_property
     def action_names(self) -> tuple[str, ...]:
         """Names of an action's numbers, or of the discrete actions; places where there are none."""
         if self.schema:
@@ -197,6 +198,7 @@ class Fields:
         low, high = self.action_low, self.action_high
         if low is not None and high is not None:
             space = ActionSpace(low=low, high=high, discrete=self.discrete)
+            self._check_width(space)
             self._check_bounds(space)
             return space
         if self.within_one:
@@ -207,7 +209,18 @@ class Fields:
         # One that never varied may vary by next to nothing, whatever its unit.
         little = 1e-3 * np.where(low == 0, 1, np.abs(low))
         high = np.where(high > low, high, low + little)
-        return ActionSpace(low=low, high=high.astype(np.float32))
+        return self._check_width(ActionSpace(low=low, high=high.astype(np.float32)))
+
+    def _check_width(self, space: ActionSpace) -> ActionSpace:
+        """Raise where bounds are so far apart that scaling actions to [-1, 1] overflows."""
+        low, high = np.float64(space.low), np.float64(space.high)
+        if (high - low > LARGEST / 4).any():
+            raise DataError(
+                f"Actions of '{self.name}' go from {low.min():g} to {high.max():g}, which is too "
+                "far for single precision. Is that a code for a missing value? Else use another "
+                "unit."
+            )
+        return space
 
     def describe_actions(self, space: ActionSpace) -> str:
         """How actions were understood and why, and where their bounds come from."""

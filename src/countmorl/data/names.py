@@ -6,9 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from countmorl.data.d4rl_files import FILES
+from countmorl.data.foreign import user_path
 from countmorl.envs.tasks import TASKS, Task
 
-HOME = "http://rail.eecs.berkeley.edu/datasets/offline_rl"
+HOME = "https://rail.eecs.berkeley.edu/datasets/offline_rl"
 ENVS = ("halfcheetah", "hopper", "walker2d")
 KINDS_V2 = ("random", "medium", "medium-replay", "medium-expert", "expert", "full-replay")
 KINDS_V0 = ("random", "medium", "medium-replay", "medium-expert")
@@ -34,17 +36,13 @@ class D4RLName:
 
     @property
     def rows(self) -> int:
-        """Rows of the file, as published; whole episodes make it a little less (see `fits`)."""
+        """Rows of the file, as published; whole episodes make it a little less."""
         if self.kind == "medium-replay":
             return REPLAY_ROWS[self.version][self.env]
         if self.kind == "medium-expert":
             # The v0 file of hopper joins the expert's data with the replay by mistake.
             return 1_200_919 if (self.env, self.version) == ("hopper", "v0") else 2_000_000
         return 1_000_000
-
-    def fits(self, rows: int) -> bool:
-        """Tell whether a file of that many rows can be this dataset (within two per cent)."""
-        return abs(rows - self.rows) <= 0.02 * self.rows
 
     @property
     def file_name(self) -> str:
@@ -55,6 +53,16 @@ class D4RLName:
         if kind == "medium_replay":
             return f"{'walker' if self.env == 'walker2d' else self.env}_mixed.hdf5"
         return f"{self.env}_{kind}.hdf5"
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return FILES[self.file_name][0]
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file."""
+        return FILES[self.file_name][1]
 
     @property
     def url(self) -> str:
@@ -71,7 +79,7 @@ class D4RLName:
 
 def cache_folder() -> Path:
     """D4RL's own cache: D4RL_DATASET_DIR, else ~/.d4rl/datasets."""
-    return Path(os.environ.get("D4RL_DATASET_DIR", "~/.d4rl/datasets")).expanduser()
+    return user_path(os.environ.get("D4RL_DATASET_DIR", "~/.d4rl/datasets"))
 
 
 D4RL: dict[str, D4RLName] = {

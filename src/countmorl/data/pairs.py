@@ -10,6 +10,7 @@ import numpy as np
 from countmorl.data.actions import one_hot_rows
 from countmorl.data.aliases import KEYS
 from countmorl.data.fields import Fields
+from countmorl.data.foreign import kind_of, user_path
 from countmorl.data.readers import ARRAYS
 from countmorl.data.sources import read
 from countmorl.errors import DataError
@@ -25,9 +26,9 @@ def load_pairs(source: str | Path, space: ActionSpace) -> Fields:
 
     Where the log does not say itself whether its actions are discrete, `space` does.
     """
-    path = Path(source).expanduser()
+    path = user_path(source)
     found: dict[str, Any] = {}
-    if (ending := path.suffix.lower()) in ARRAYS and path.exists():
+    if (ending := path.suffix.lower()) in ARRAYS and kind_of(path) is not None:
         found, _ = ARRAYS[ending](path, WANTED)
     if {"obs", "action"} <= {KEYS[name] for name in found}:
         fields = _fields(found, path.stem, space)

@@ -42,9 +42,9 @@ def narrowed(key: str, source: Any) -> tuple[np.ndarray, tuple[Loss, ...]]:
     `source` is an array, or a dataset of an HDF5 file, which is then read block by block.
     """
     real_numbers(key, source.dtype)
-    if source.dtype.kind == "b" or source.dtype.itemsize <= 2 or source.dtype == np.float32:
-        return np.ascontiguousarray(source[()], np.float32), ()
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        if source.dtype.kind == "b" or source.dtype.itemsize <= 2 or source.dtype == np.float32:
+            return np.ascontiguousarray(source[()], np.float32), ()
         if not source.ndim or not source.size:
             return np.ascontiguousarray(source[()], np.float32), ()
         return _cast(key, source)

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from stat import S_IFDIR
 from typing import Any
 
 from countmorl.data.dataset import Dataset
 from countmorl.data.download import download
 from countmorl.data.fields import Fields
+from countmorl.data.foreign import kind_of, user_path
 from countmorl.data.names import D4RL
 from countmorl.data.readers import PREFIXES, READERS
 from countmorl.data.readers.episodes import read_episodes
@@ -80,7 +82,7 @@ def read(source: Source, *, options: DataOptions | None = None) -> Fields:
     for prefix, reader in PREFIXES.items():
         if text.startswith(prefix):
             return reader(text.removeprefix(prefix), options=options)
-    return _read_file(Path(text).expanduser(), text, options)
+    return _read_file(user_path(text), text, options)
 
 
 def _episodes(source: Any) -> Sequence[Any]:
@@ -99,14 +101,12 @@ def _episodes(source: Any) -> Sequence[Any]:
 
 
 def _read_file(path: Path, text: str, options: DataOptions) -> Fields:
-    if len(path.name) > 255:  # No file can have such a name, and asking for it is an error.
-        raise _unknown(text)
-    if path.is_dir():
+    kind, ending = kind_of(path), path.suffix.lower()
+    if kind == S_IFDIR:
         raise DataError(f"{path} is a folder. Give a file ({', '.join(READERS)}) or a name.")
-    ending = path.suffix.lower()
     if ending in READERS:
         return READERS[ending](path, options=options)
-    if path.exists():
+    if kind is not None:
         table = " Tables are imported first: countmorl data import." if ending in TABLES else ""
         raise DataError(
             f"{path} has the ending '{path.suffix}', which is not known. "
@@ -136,7 +136,7 @@ def locate(source: str) -> str:
     """Return the source as it can be found again from another folder."""
     if is_named(source):
         return source
-    return str(Path(source).expanduser().resolve())
+    return str(user_path(source).resolve())
 
 
 def describe_task(task: Task | None) -> str:

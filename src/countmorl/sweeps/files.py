@@ -11,6 +11,7 @@ from typing import Any
 from countmorl.algorithms import find_algorithm
 from countmorl.algorithms.presets import PresetName
 from countmorl.configs import dotted_names, flatten, from_json, to_json
+from countmorl.data.foreign import user_path
 from countmorl.data.sources import is_named
 from countmorl.errors import ConfigError, did_you_mean
 from countmorl.runs.options import DataOptions, RunOptions
@@ -110,7 +111,7 @@ def _sources(data: tuple[str, ...], folder: Path) -> list[str]:
         if is_named(each):
             found.append(each)
             continue
-        where = str(folder / Path(each).expanduser())
+        where = str(folder / user_path(each))
         matched = sorted(glob(where)) if any(c in each for c in "*?[") else [where]
         if not matched:
             raise ConfigError(f"No file matches '{each}'.")

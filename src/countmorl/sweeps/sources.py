@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from stat import S_IFDIR
 
 from countmorl.algorithms.presets import task_name
+from countmorl.data.foreign import kind_of, user_path
 from countmorl.data.names import D4RL, ENVS, KINDS_V0
 from countmorl.data.readers import READERS
 from countmorl.data.sources import is_named
@@ -29,8 +31,8 @@ def find_sources(
         return [f"{task}-{version}" for task in wanted]
     found: list[str] = []
     for each in data:
-        path = Path(each).expanduser()
-        if path.is_dir():
+        path = user_path(each)
+        if kind_of(path) == S_IFDIR:
             found += _in_folder(path, wanted, version)
         else:
             found.append(_file(str(each), path))

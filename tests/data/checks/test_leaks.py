@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from countmorl.data.checks import leaks
+
 
 @pytest.mark.parametrize(("factor", "shift"), [(1, 0), (-3, 7)])
 class TestLeaks:
@@ -47,3 +49,19 @@ def test_a_few_rows_prove_nothing(findings, walk):
     arrays = {key: values[:15] for key, values in walk().items()}
     arrays["obs"][:, 1] = arrays["reward"]
     assert "leak" not in [f.kind for f in findings(arrays)]
+
+
+def test_equal_columns_are_not_put_to_each_of_equal_actions(findings, walk, monkeypatch):
+    asked, perfect = [], leaks._perfect
+
+    def counted(*arguments):
+        asked.append(arguments)
+        return perfect(*arguments)
+
+    monkeypatch.setattr(leaks, "_perfect", counted)
+    arrays = walk()
+    arrays["action"] = np.repeat(arrays["action"][:, :1], 30, axis=1)
+    arrays["obs"] = np.repeat(arrays["action"][:, :1], 20, axis=1)
+    arrays.pop("next_obs", None)
+    assert [each.count for each in findings(arrays) if each.kind == "leak"] == [20]
+    assert len(asked) == 20

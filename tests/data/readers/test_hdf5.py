@@ -1,5 +1,6 @@
 import tempfile
 from pathlib import Path
+from types import MappingProxyType
 
 import h5py
 import numpy as np
@@ -360,3 +361,42 @@ class TestWrite:
         for key, expected in dataset.arrays.items():
             np.testing.assert_array_equal(again.arrays[key], expected, err_msg=key)
         assert again.hash == dataset.hash
+
+
+class TestOtherNames:
+    """Files that call some arrays by our names and some by D4RL's."""
+
+    OURS = MappingProxyType({"observations": "obs", "timeouts": "truncated"})
+
+    def mixed(self, *dropped):
+        return {self.OURS.get(key, key): values for key, values in without(V0, *dropped).items()}
+
+    def test_a_known_task_says_where_episodes_were_cut(self, save, tmp_path):
+        path = save(tmp_path / "log.hdf5", self.mixed("timeouts"))
+        assert read(path, task=SHORT).truncated.tolist() == [False, False, False, True, False, True]
+
+    def test_what_the_file_says_of_cuts_counts_more_than_the_task(self, save, tmp_path):
+        path = save(tmp_path / "log.hdf5", self.mixed())
+        assert read(path, task=SHORT).truncated.tolist() == TIMEOUTS
+
+    def test_rows_of_the_old_loader(self, save, tmp_path):
+        theirs = read(save(tmp_path / "theirs.hdf5", V0), options=EXACT)
+        mixed = read(save(tmp_path / "mixed.hdf5", self.mixed()), options=EXACT)
+        assert mixed.hash == theirs.hash
+
+    def test_one_array_under_both_names(self, save, tmp_path):
+        path = save(tmp_path / "log.hdf5", V0 | {"obs": V0["observations"]})
+        with pytest.raises(DataError, match=r"both 'ob.*' and 'ob.*'; give one"):
+            read(path, options=EXACT)
+
+    def test_arrays_that_are_one_number(self, save, tmp_path):
+        for key in ("observations", "rewards", "terminals"):
+            path = save(tmp_path / f"{key}.hdf5", V0 | {key: np.float32(1)})
+            with pytest.raises(DataError, match=key):
+                read(path, options=EXACT)
+
+
+@pytest.mark.parametrize("stored", ["Pendulum-v1", np.bytes_("Pendulum-v1")])
+def test_the_task_is_known_by_text_of_either_kind(save, tmp_path, stored):
+    path = save(tmp_path / "log.hdf5", V0, env_id=stored)
+    assert read(path).task.env_id == "Pendulum-v1"

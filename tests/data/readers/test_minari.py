@@ -1,4 +1,5 @@
 import importlib.metadata
+import json
 import re
 import warnings
 from types import SimpleNamespace
@@ -104,7 +105,7 @@ def test_what_minari_refuses_is_said_in_a_sentence(error, monkeypatch):
     def refuse(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr(minari, "load_dataset", refuse)
+    monkeypatch.setattr(minari, "download_dataset", refuse)
     first = str(error).splitlines()[0]
     with pytest.raises(DataError, match=f"'a/b-v0' could not be loaded: {first}.*id right") as got:
         load("minari:a/b-v0")
@@ -117,7 +118,8 @@ def test_a_malformed_id_is_refused():
 
 
 def fake(monkeypatch, episodes, space=None):
-    """Let Minari give these episodes."""
+    """Let Minari give these episodes, as it does of data that are not in HDF5."""
+    minari.storage.get_dataset_path("a/b-v0").joinpath("data").mkdir(parents=True)
 
     class Fake:
         action_space = space or gymnasium.spaces.Box(-1, 1, (1,))
@@ -148,6 +150,33 @@ def test_other_actions_are_refused(monkeypatch):
     fake(monkeypatch, [], gymnasium.spaces.Text(3))
     with pytest.raises(DataError, match="has actions Text"):
         load("minari:a/b-v0")
+
+
+def test_episodes_that_the_package_cannot_read(monkeypatch):
+    def broken():
+        yield {"observations": np.zeros((2, 1))}["rewards"]
+
+    fake(monkeypatch, broken())
+    with pytest.raises(DataError, match="'a/b-v0' could not be loaded: 'rewards'"):
+        load("minari:a/b-v0")
+
+
+@pytest.mark.parametrize("kind", ["MultiDiscrete", "Text", "Discrete"])
+def test_other_actions_of_a_stored_dataset_are_refused(kind):
+    create("test/toy-v0")
+    about = minari.storage.get_dataset_path("test/toy-v0") / "data" / "metadata.json"
+    space = json.dumps({"type": kind, "start": 1, "n": 3})
+    about.write_text(json.dumps(json.loads(about.read_text()) | {"action_space": space}))
+    with pytest.raises(DataError, match=f"actions are of the kind {kind}; only vectors"):
+        load("minari:test/toy-v0")
+
+
+def test_a_damaged_file_is_said_in_a_sentence():
+    create("test/toy-v0")
+    path = minari.storage.get_dataset_path("test/toy-v0") / "data" / "main_data.hdf5"
+    path.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(DataError, match="not a readable HDF5 file"):
+        load("minari:test/toy-v0")
 
 
 def test_without_episodes(monkeypatch):

@@ -4,6 +4,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from countmorl.data import foreign
 from countmorl.data.dataset import Dataset
 from countmorl.data.readers.npz import read_npz, write_npz
 from countmorl.data.sources import load
@@ -63,13 +64,73 @@ def test_objects_are_never_unpickled(log, save, tmp_path):
     assert not (tmp_path / "exploded").exists()
 
 
+def rewritten(path, changes):
+    """The file with some of its members replaced."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()} | changes
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "log.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("observations.npy", bytes(1 << 20))
-    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10}
-    monkeypatch.setattr("os.sysconf", pages.__getitem__)
-    with pytest.raises(DataError, match="more than the memory"):
+    np.savez_compressed(path, observations=np.zeros((1 << 17, 1)))  # 8 bytes each, and a copy.
+    monkeypatch.setattr(foreign, "available_memory", lambda: 12 * (1 << 17) - 1)
+    with pytest.raises(DataError, match=r"GB of numbers, more than the .*free here"):
+        read_npz(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"{'descr': '<f4', 'fortran_order': False, 'shape': (", b"(" * 90, b"\0" * 90, b"'" * 90],
+)
+def test_headers_that_are_none(log, save, tmp_path, header):
+    head = b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header
+    path = rewritten(save(tmp_path / "log.npz", log()), {"rewards.npy": head})
+    with pytest.raises(DataError, match="not a readable NPZ file"):
+        read_npz(path)
+
+
+def test_more_promised_than_held_is_refused_before_memory_is_taken(log, save, tmp_path):
+    header = io.BytesIO()
+    shape = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 5)}
+    np.lib.format.write_array_header_1_0(header, shape)
+    path = rewritten(save(tmp_path / "log.npz", log()), {"observations.npy": header.getvalue()})
+    with pytest.raises(DataError, match=r"promises 20,000,000,000 bytes of numbers, but holds 0"):
+        read_npz(path)
+
+
+def test_members_that_are_no_arrays_are_passed_over_and_named(log, save, tmp_path):
+    path = rewritten(save(tmp_path / "log.npz", log()), {"rewards": b"mine", "notes.txt": b""})
+    fields = read_npz(path)
+    assert fields.unused == ("rewards", "notes.txt")
+    assert fields.reward.tolist() == log()["rewards"].tolist()
+
+
+def test_a_member_that_only_calls_itself_an_array(log, save, tmp_path):
+    path = rewritten(save(tmp_path / "log.npz", log()), {"rewards.npy": b"mine"})
+    with pytest.raises(DataError, match="not a readable NPZ file"):
+        read_npz(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_other_ways_to_pack_are_refused(log, tmp_path, method):
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, log()["rewards"])
+    with zipfile.ZipFile(tmp_path / "log.npz", "w", method) as archive:
+        archive.writestr("rewards.npy", buffer.getvalue())
+    with pytest.raises(DataError, match="packed in a way that numpy never does"):
+        read_npz(tmp_path / "log.npz")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_array_that_is_there_twice(log, save, tmp_path):
+    path = save(tmp_path / "log.npz", log())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("rewards.npy", archive.read("rewards.npy"))
+    with pytest.raises(DataError, match="holds 'rewards' twice"):
         read_npz(path)
 
 

@@ -67,8 +67,9 @@ def cut_rewards(fields: Fields) -> Iterator[Finding]:
     if fields.next_known is not None:
         known &= fields.next_known[ends]
     rows = ends[~fields.terminated[ends] & ~known]
-    size = np.abs(fields.reward)
-    share = size[rows].sum() / max(size.sum(), np.finfo(np.float32).tiny)
+    size = np.abs(fields.reward, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # Infinite rewards are found elsewhere.
+        share = size[rows].sum() / max(size.sum(), np.finfo(np.float32).tiny)
     if len(ends) > 1 and share > 0.5 and 2 * len(rows) < len(size):
         text = (
             f"{share:.0%} of what was paid was paid in last rows of episodes that were cut, and "
@@ -108,9 +109,10 @@ def continuity(fields: Fields) -> Iterator[Finding]:
 def _by_rounding(fields: Fields, rows: np.ndarray) -> bool:
     """Whether the first thousand jumps are all too small to be jumps."""
     some = rows[:1000]
-    jump = np.abs(fields.next_obs[some] - fields.obs[some + 1])  # type: ignore[index]
-    spread = fields.obs[:: max(1, len(fields.obs) // 10_000)].std(axis=0)
-    return bool((jump <= ROUNDING * spread).all())
+    with np.errstate(invalid="ignore"):  # Between infinities, which are found elsewhere.
+        jump = np.abs(np.subtract(fields.next_obs[some], fields.obs[some + 1], dtype=np.float64))  # type: ignore[index]
+        spread = fields.obs[:: max(1, len(fields.obs) // 10_000)].std(axis=0, dtype=np.float64)
+        return bool((jump <= ROUNDING * spread).all())
 
 
 def repeats(fields: Fields) -> Iterator[Finding]:

@@ -45,8 +45,12 @@ def _leak(
         return
     some = rows[:: max(1, len(rows) // PROBE)]
     pairs = np.argwhere(np.abs(_correlation(fields.obs[some], target[some + ahead])) > PERFECT)
-    hits = [(i, j) for i, j in pairs.tolist() if _perfect(fields, target, rows, ahead, i, j)]
-    found = sorted({i for i, _ in hits})
+    found: list[int] = []
+    for column, other in pairs.tolist():
+        # Pairs come column by column. One that is found is not asked again: equal columns and
+        # equal actions would else be put to each other, all to all.
+        if column not in found[-1:] and _perfect(fields, target, rows, ahead, column, other):
+            found.append(column)
     if found:
         text = (
             f"`obs` {named(fields, 'obs', found)} are {what}, or a multiple of it. Is it known "

@@ -9,13 +9,22 @@ from typing import Any
 import h5py
 import numpy as np
 
-from countmorl.data.aliases import KEYS, dims_of
+from countmorl.data.aliases import KEYS, as_d4rl, dims_of, task_named
+from countmorl.data.columns import as_flag
 from countmorl.data.dataset import Dataset
 from countmorl.data.ends import CUTS
 from countmorl.data.fields import Fields
 from countmorl.data.precision import Loss
-from countmorl.data.readers.hdf5_files import described, opened, read_array, refuse_unsafe, tree
-from countmorl.data.readers.layouts import read_layout
+from countmorl.data.readers.hdf5_files import (
+    attributes,
+    described,
+    opened,
+    read_array,
+    read_ids,
+    refuse_unsafe,
+    tree,
+)
+from countmorl.data.readers.layouts import find_episodes
 from countmorl.envs.tasks import Task, task_of_env, task_of_file
 from countmorl.errors import DataError
 from countmorl.files import atomic
@@ -40,23 +49,32 @@ def read_hdf5(
     """
     options, name = options or DataOptions(), name or path.stem
     with opened(path) as file:
-        if task is None and "env_id" in file.attrs:
-            task = task_of_env(str(file.attrs["env_id"]))
-        episodes = read_layout(path, file, name=name, task=task, options=options)
-        if episodes is not None:
-            return episodes
-        found, lost, unused = file_arrays(path, file)
-    task = task or task_of_file(path.stem, dims_of(found))
+        said = attributes(path, file, ["env_id"]) if task is None else {}
+        episodes = find_episodes(path, file)
+        found, lost, unused = ({}, (), ()) if episodes else file_arrays(path, file)
+    if "env_id" in said:
+        task = task_of_env(said["env_id"])
+    if episodes:
+        return episodes.fields(name=name, task=task, options=options)
+    task = task or task_named(found) or task_of_file(path.stem, dims_of(found))
     if options.mode == "d4rl-exact":
-        found = exact_rows(found, task.horizon if task else None)
-    elif task and task.horizon and "terminals" in found and not _cut(found):
-        found["timeouts"] = limit_reached(_flags(found, "terminals"), task.horizon)
+        found = exact_rows(as_d4rl(found, name), task.horizon if task else None)
+    elif task and task.horizon and not _cut(found):
+        found |= _timeouts(as_d4rl(found, name), task.horizon)
     return Fields.of(found, name=name, task=task, options=options, unused=unused, lost=lost)
 
 
 def _cut(found: dict[str, Any]) -> bool:
     """Whether a file tells itself where episodes were cut."""
     return bool({"truncated", *CUTS} & {KEYS.get(key) for key in found})
+
+
+def _timeouts(found: dict[str, np.ndarray], horizon: int) -> dict[str, np.ndarray]:
+    """Where the time limit was reached, in a file that tells only of falls."""
+    if "terminals" not in found or "observations" not in found:
+        return {}
+    rows = _rows(found, ("observations",))
+    return {"timeouts": limit_reached(_flags(found, "terminals", rows), horizon)}
 
 
 def hdf5_arrays(
@@ -79,6 +97,9 @@ def file_arrays(
     refuse_unsafe(path, datasets)
     found, lost = {}, []
     for key, dataset in datasets.items():
+        if KEYS.get(key) == "episode":
+            found[key] = read_ids(path, dataset)
+            continue
         found[key], losses = read_array(key, dataset)
         lost += losses
     found |= _d3rlpy_count(found)
@@ -97,14 +118,25 @@ def _d3rlpy_count(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {"action_count": np.array(max(2, int(actions.max()) + 1))}
 
 
-def _flags(found: dict[str, np.ndarray], key: str) -> np.ndarray:
+def _rows(found: dict[str, np.ndarray], keys: tuple[str, ...]) -> int:
+    """Rows of the observations, which are those of all these arrays."""
+    for key in keys:
+        if not found[key].ndim:
+            raise DataError(f"`{key}` is one number; wanted one row for each step.")
+    rows = len(found["observations"])
+    for key in keys:
+        if len(found[key]) != rows:
+            raise DataError(f"`{key}` has {len(found[key])} rows but `observations` has {rows}.")
+    return rows
+
+
+def _flags(found: dict[str, np.ndarray], key: str, rows: int) -> np.ndarray:
     values = found[key]
-    if values.ndim == 0 or values.size != len(found["observations"]):
-        rows = len(found["observations"])
+    if values.ndim == 0 or values.size != rows:
         raise DataError(
             f"`{key}` has shape {list(values.shape)}, wanted one value for {rows} rows."
         )
-    return values.reshape(-1).astype(bool)
+    return as_flag(key, values.reshape(-1))
 
 
 def limit_reached(terminals: np.ndarray, horizon: int, *, as_d4rl: bool = False) -> np.ndarray:
@@ -140,13 +172,12 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
     missing = [key for key in NEEDED if key not in found]
     if missing:
         raise DataError(f"d4rl-exact needs `{missing[0]}`, which the file does not have.")
-    rows = len(found["observations"])
-    for key in NEEDED[1:3]:
-        if len(found[key]) != rows:
-            raise DataError(f"`{key}` has {len(found[key])} rows but `observations` has {rows}.")
-    terminals = _flags(found, "terminals")
+    rows = _rows(found, NEEDED[:3])
+    if rows < 2:
+        raise DataError("d4rl-exact drops the last row, and there is no other.")
+    terminals = _flags(found, "terminals", rows)
     if "timeouts" in found:
-        timeouts = _flags(found, "timeouts")
+        timeouts = _flags(found, "timeouts", rows)
     elif horizon:
         timeouts = limit_reached(terminals, horizon, as_d4rl=True)
     else:
@@ -191,4 +222,5 @@ def write_hdf5(dataset: Dataset, path: Path) -> None:
             packing = {} if small else {"compression": "gzip", "compression_opts": 1}
             file.create_dataset(key, data=values, **packing)
         if dataset.task:
-            file.attrs["env_id"] = dataset.task.env_id
+            # Of a fixed length: other text lies in a part of the file that is not safe to read.
+            file.attrs["env_id"] = np.bytes_(dataset.task.env_id.encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,62 +10,86 @@ from typing import Any
 import h5py
 import numpy as np
 
+from countmorl.data.columns import real_numbers
+from countmorl.data.foreign import SINGLE, bytes_needed, check_room, reading
 from countmorl.data.precision import Loss, narrowed
+from countmorl.data.readers.hdf5_text import read_numbered, read_texts
 from countmorl.errors import DataError
+from countmorl.machine import available_memory
 
 Tree = dict[str, Any]
 """Datasets by name; a group is a tree of its own."""
+
+ADVICE = "If it was downloaded, delete it and download it again."
+FILTERS = (h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_LZF)
+FILTERS += (h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32)
+"""How numbers may be packed. For any other way libhdf5 loads whatever program the environment
+names, or code that was not made for damaged files."""
+LONGEST = 1_000_000
+"""Bytes of the longest attribute that is read."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[h5py.File]:
     """Open a file; what cannot be read of it is a `DataError`."""
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except FileNotFoundError as error:
-        raise DataError(
-            f"There is no file {path}. Check the path; `countmorl data list` shows what has a name."
-        ) from error
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise DataError(
-            f"{path} is not a readable HDF5 file: {error}. If it was downloaded, delete it and "
-            "download it again."
-        ) from error
+    with reading(path, "HDF5 file", ADVICE), h5py.File(path, "r") as file:
+        yield file
 
 
-def tree(path: Path, group: h5py.Group, names: Iterable[str]) -> Tree:
-    """Members of a group, groups within it and all.
+def member(path: Path, group: h5py.Group, name: str) -> Any:
+    """A member of a group; only of this very file: a link could name any file of this machine."""
+    if type(group.get(name, getlink=True)) is not h5py.HardLink:
+        raise DataError(f"{path} links to other files, which is not allowed in a dataset.")
+    return group[name]
 
-    Only plain data of this very file: a link could name any file of this machine.
-    """
-    found: Tree = {}
+
+def tree(path: Path, group: h5py.Group, names: Iterable[str], seen: set[int] | None = None) -> Tree:
+    """Members of a group, groups within it and all; `seen` are the places of earlier groups."""
+    found, seen = Tree(), set() if seen is None else seen
     for name in names:
-        if type(group.get(name, getlink=True)) is not h5py.HardLink:
-            raise DataError(f"{path} links to other files, which is not allowed in a dataset.")
-        item = group[name]
+        item = member(path, group, name)
         if isinstance(item, h5py.Group):
-            found[name] = tree(path, item, map(str, item))
+            place = h5py.h5o.get_info(item.id).addr  # type: ignore[attr-defined]
+            if place in seen:  # Else a group that holds itself would be read for ever.
+                raise DataError(f"{path} holds the group `{item.name}` under two names; keep one.")
+            seen.add(place)
+            found[name] = tree(path, item, map(str, item), seen)
         elif isinstance(item, h5py.Dataset):
             found[name] = item
     return found
 
 
 def refuse_unsafe(path: Path, datasets: Tree) -> None:
-    """Raise where data lie in another file, or are more than this machine holds."""
+    """Raise where data lie elsewhere, are packed in a strange way, or are more than memory."""
     flat = list(_flat(datasets))
     for key, dataset in flat:
         if dataset.shape is None:
             raise DataError(f"`{key}` of {path} is empty.")
         if dataset.external or dataset.is_virtual:
             raise DataError(f"`{key}` of {path} is stored in another file, which is not allowed.")
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    size = sum((dataset.size or 0) * 4 for _, dataset in flat)
-    if size > memory:
+        _refuse_filters(path, key, dataset)
+    check_room(path, sum(_bytes(dataset) for _, dataset in flat))
+
+
+def _refuse_filters(path: Path, key: str, dataset: h5py.Dataset) -> None:
+    plan = dataset.id.get_create_plist()
+    if plan.get_layout() != h5py.h5d.CHUNKED:
+        return
+    codes = [plan.get_filter(index)[0] for index in range(plan.get_nfilters())]
+    strange = [code for code in codes if code not in FILTERS]
+    if strange:
         raise DataError(
-            f"{path} holds {size / 1e9:,.0f} GB of numbers, more than the {memory / 1e9:,.0f} GB "
-            "of memory here. Is it damaged? Else cut it into parts."
+            f"`{key}` of {path} is packed by filter {strange[0]} of HDF5; known are gzip and lzf. "
+            f"Repack it: h5repack -f GZIP=1 {path.name} new{path.suffix}."
         )
+
+
+def _bytes(dataset: h5py.Dataset) -> int:
+    """Floats are read block by block into what is kept; text becomes numbers."""
+    count = int(np.prod(dataset.shape, dtype=object))
+    if dataset.dtype.kind in "fO":
+        return count * 2 * SINGLE if dataset.dtype.kind == "O" else count * SINGLE
+    return bytes_needed(dataset.dtype, count)
 
 
 def _flat(datasets: Tree, before: str = "") -> Iterator[tuple[str, h5py.Dataset]]:
@@ -77,10 +100,11 @@ def _flat(datasets: Tree, before: str = "") -> Iterator[tuple[str, h5py.Dataset]
             yield f"{before}{name}", item
 
 
-def values_of(item: Any) -> Any:
-    """The arrays of a dataset, or of a tree of them."""
+def values_of(item: Any, key: str = "") -> Any:
+    """The arrays of a dataset, or of a tree of them: numbers only."""
     if isinstance(item, dict):
-        return {name: values_of(each) for name, each in item.items()}
+        return {name: values_of(each, name) for name, each in item.items()}
+    real_numbers(key, item.dtype)
     return np.asarray(item[()])
 
 
@@ -88,7 +112,36 @@ def read_array(key: str, dataset: h5py.Dataset) -> tuple[np.ndarray, tuple[Loss,
     """Read once, straight into the type we keep, so no second copy of the file is ever held."""
     if dataset.dtype.kind == "f" and dataset.dtype != np.float32:
         return narrowed(key, dataset)
+    if dataset.dtype.kind != "S":  # Text of a fixed length may be an id.
+        real_numbers(key, dataset.dtype)
     return np.asarray(dataset[()]), ()
+
+
+def read_ids(path: Path, dataset: h5py.Dataset) -> np.ndarray:
+    """Ids as they are; text of any length as numbers, equal where the text is equal."""
+    if dataset.dtype.kind != "O" or not h5py.check_string_dtype(dataset.dtype):
+        return read_array("episode", dataset)[0]
+    numbers = read_numbered(path, str(dataset.name), dataset.size or 0, available_memory())
+    return np.array(numbers, np.int64).reshape(dataset.shape)
+
+
+def attributes(path: Path, file: h5py.File, names: Iterable[str]) -> dict[str, str]:
+    """Texts among a file's attributes; whatever else has such a name is passed over."""
+    texts, long = {}, []
+    for name in names:
+        if not h5py.h5a.exists(file.id, name.encode()):
+            continue
+        stored = h5py.h5a.open(file.id, name.encode())
+        kind = stored.get_type()
+        if not isinstance(kind, h5py.h5t.TypeStringID) or stored.shape != ():
+            continue
+        if kind.is_variable_str():
+            long.append(name)
+        elif kind.get_size() <= LONGEST:
+            value = np.empty((), stored.dtype)
+            stored.read(value)
+            texts[name] = value.tobytes().rstrip(b"\0").decode("utf-8", "replace")
+    return texts | (read_texts(path, long, available_memory()) if long else {})
 
 
 def described(group: h5py.Group, names: Iterable[str]) -> tuple[str, ...]:

@@ -1,22 +1,27 @@
-"""NPZ files, never with pickle."""
+"""NPZ files, never with pickle: every array is looked at before memory is taken for it."""
 
 from __future__ import annotations
 
-import os
 import zipfile
-import zlib
 from collections.abc import Container
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 
 from countmorl.data.aliases import KEYS, dims_of, task_named
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
+from countmorl.data.foreign import bytes_needed, check_room, reading
 from countmorl.envs.tasks import task_of_file
 from countmorl.errors import DataError
 from countmorl.files import atomic
 from countmorl.runs.options import DataOptions
+
+ADVICE = "Write it with numpy.savez and no objects."
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How numpy packs arrays; others may unpack to anything for hours."""
 
 
 def read_npz(path: Path, *, options: DataOptions | None = None) -> Fields:
@@ -33,33 +38,62 @@ def npz_arrays(
     path: Path, wanted: Container[str] = KEYS
 ) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
     """The arrays of a file that are wanted, and the names of all others."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(item.file_size for item in archive.infolist())
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if size > memory:
-            raise DataError(f"{path} unpacks to {size / 1e9:,.0f} GB, more than the memory here.")
-        with np.load(path, allow_pickle=False) as file:
-            found = {key: file[key] for key in file.files if key in wanted}
-            return found, tuple(key for key in file.files if key not in wanted)
-    except FileNotFoundError as error:
+    with reading(path, "NPZ file of plain arrays", ADVICE), zipfile.ZipFile(path) as archive:
+        members, unused = _members(path, archive, wanted)
+        sizes = [_size(path, archive, name, item) for name, item in members.items()]
+        check_room(path, sum(sizes))
+        return {name: _read(archive, item) for name, item in members.items()}, unused
+
+
+def _members(
+    path: Path, archive: zipfile.ZipFile, wanted: Container[str]
+) -> tuple[dict[str, zipfile.ZipInfo], tuple[str, ...]]:
+    """Arrays that are wanted by name, and the names of everything else."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    unused = dict[str, None]()
+    for item in archive.infolist():
+        name = item.filename.removesuffix(".npy")
+        if name not in wanted or name == item.filename:
+            unused[name] = None
+        elif name in members:
+            raise DataError(f"{path} holds '{name}' twice; keep one.")
+        else:
+            members[name] = item
+    return members, tuple(unused)
+
+
+def _size(path: Path, archive: zipfile.ZipFile, name: str, item: zipfile.ZipInfo) -> int:
+    """Bytes that an array needs; what its header promises must be what the file holds."""
+    if item.compress_type not in METHODS:
+        raise DataError(f"`{name}` of {path} is packed in a way that numpy never does. {ADVICE}")
+    with archive.open(item) as stream:
+        shape, dtype = _header(stream)
+        held = item.file_size - stream.tell()
+    count = 1
+    for length in shape:
+        count *= length
+    if dtype.hasobject:
+        raise DataError(f"`{name}` of {path} holds objects, not plain arrays. {ADVICE}")
+    if count * dtype.itemsize != held:
         raise DataError(
-            f"There is no file {path}. Check the path; `countmorl data list` shows what has a name."
-        ) from error
-    except (
-        OSError,
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        KeyError,
-        MemoryError,
-        RuntimeError,
-    ) as error:
-        raise DataError(
-            f"{path} is not a readable NPZ file of plain arrays: {error}. Write it with "
-            "numpy.savez and no objects."
-        ) from error
+            f"`{name}` of {path} promises {count * dtype.itemsize:,} bytes of numbers, but holds "
+            f"{held:,}. The file is damaged."
+        )
+    return bytes_needed(dtype, count)
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype]:
+    version = npy.read_magic(stream)
+    if version == (1, 0):
+        shape, _, dtype = npy.read_array_header_1_0(stream)
+    else:  # Later ones differ in how long a header may be.
+        shape, _, dtype = npy.read_array_header_2_0(stream)
+    return shape, dtype
+
+
+def _read(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(item) as stream:
+        return npy.read_array(stream, allow_pickle=False)
 
 
 def write_npz(dataset: Dataset, path: Path) -> None:

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from stat import S_IFDIR
 from typing import Any
 
+from countmorl.data.foreign import kind_of, require_file, user_path
 from countmorl.data.tables.engine import DataType, pl
 from countmorl.data.tables.request import Request
 from countmorl.data.tables.text import (
@@ -186,20 +188,20 @@ def find_files(sources: Iterable[str | Path]) -> list[Path]:
 
 
 def _found(source: str) -> list[Path]:
-    path = Path(source).expanduser()
-    if path.is_dir():
+    path = user_path(source)
+    kind = kind_of(path)
+    if kind == S_IFDIR:
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         shown = [f for f in inside if not f.name.startswith((".", "_")) and _ending(f) in FORMATS]
         if not shown:
             raise DataError(f"The folder {path} holds no table ({', '.join(FORMATS)}).")
         return shown
-    if not path.exists() and glob.has_magic(source):
+    if kind is None and glob.has_magic(source):
         matching = sorted(map(Path, glob.glob(str(path), recursive=True)))
         if not matching:
             raise DataError(f"No file matches {source}.")
         return [file for each in matching for file in _found(str(each))]
-    if not path.exists():
-        raise DataError(f"There is no file {path}. Check the path.")
+    require_file(path)
     return [path]
 
 
