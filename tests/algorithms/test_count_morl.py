@@ -28,7 +28,10 @@ SMALL = CountMORL(
     branches=20,
     retain=2,
     model=EnsembleConfig(members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=3),
-    codes=CodesConfig(bits=6, fit_epochs=2, fit_updates=20, fit_batch=16),
+    codes=CodesConfig(bits=6, fit_epochs=2, fit_updates=20, fit_batch=16, verified=None),
+    join="counts",
+    unseen="pay",
+    imitate=0.0,
     sac=SACConfig(hidden=(8, 8)),
 )
 OPTIONS = RunOptions(save_every=1, eval_every=0)
@@ -189,7 +192,6 @@ def test_an_end_is_worth_the_worst_future_that_the_log_knows(rewards, worst):
 def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
     log, whole, tmp_path, monkeypatch, stopped
 ):
-    monkeypatch.setattr("countmorl.training.build.UPDATES", 20)
     config = replace(SMALL, epochs=2, codes=replace(SMALL.codes, verified="auto"))
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
     run = train(config, log, out=tmp_path / "run", **options)
@@ -207,7 +209,6 @@ def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
 
 
 def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path, monkeypatch):
-    monkeypatch.setattr("countmorl.training.build.UPDATES", 20)
     codes = replace(SMALL.codes, verified=0.5)
     config = replace(SMALL, join="penalties", unseen="end", codes=codes)
     run = train(config, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
@@ -268,8 +269,7 @@ def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, 
 
 
 def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_path, capsys):
-    codes = replace(SMALL.codes, bits="auto", verified=None)
-    config = replace(SMALL, epochs=1, codes=codes)
+    config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
     said = capsys.readouterr().err
     assert "by code length: " in said

@@ -37,7 +37,7 @@ ENTRIES: dict[str, Entry] = {
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
     "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
-    "choose": Entry("RUN ...", "Take the policy that is shown to be best, or the log's clone."),
+    "choose": Entry("RUN ...", "Take the policy shown to be best, or a clone of the log."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
