@@ -109,7 +109,8 @@ def _strange_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
     if kind == 2:
         return array[:0] if array.ndim else array.reshape(1)[:0]
     if kind == 3:
-        return array.astype(rng.choice((np.float64, np.int32, np.uint8, np.bool_, np.float16)))
+        with np.errstate(all="ignore"):
+            return array.astype(rng.choice((np.float64, np.int32, np.uint8, np.bool_, np.float16)))
     if kind == 4:
         return np.concatenate([array, array]) if array.ndim else np.stack([array, array])
     spoiled = array.copy().reshape(-1)

@@ -218,7 +218,9 @@ def fails_and_recovers(folder: Path, at: int, fail: Callable[[], Any], whole: di
 def real_kill(folder: Path, at: int) -> int:
     """Kill a process of its own at a call."""
     words = ["-m", "robustness.faults", "--child", str(folder), str(at)]
-    return subprocess.run([sys.executable, *words], capture_output=True).returncode
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return subprocess.run([sys.executable, *words], capture_output=True, env=found).returncode
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from robustness.faults import (
     refuse,
 )
 
-STEP = 4
+STEP = 12
 """Every so many-th call fails in the suite."""
 
 
