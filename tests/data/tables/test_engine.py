@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from countmorl.data.tables import engine
-from countmorl.errors import MissingExtraError
+from countmorl.errors import DataError, MissingExtraError
 from countmorl.extras import require
 
 
@@ -32,3 +32,8 @@ def test_reading_tables_needs_no_jax():
     program = "import sys, countmorl; countmorl.from_table; print('jax' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == ("False", "")
+
+
+def test_what_polars_gives_up_on_is_a_sentence():
+    with pytest.raises(DataError, match="cannot be read: it is damaged"), engine.explained_panic():
+        raise engine.pl.exceptions.PanicException("called unwrap")

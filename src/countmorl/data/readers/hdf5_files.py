@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,10 +22,12 @@ Tree = dict[str, Any]
 """Datasets by name; a group is a tree of its own."""
 
 ADVICE = "If it was downloaded, delete it and download it again."
-FILTERS = (h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_LZF)
-FILTERS += (h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32)
+PACKING = (h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_LZF)
+FILTERS = (*PACKING, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32)
 """How numbers may be packed. For any other way libhdf5 loads whatever program the environment
 names, or code that was not made for damaged files."""
+SPARE = 1000
+"""Bytes by which packing may make a small chunk larger."""
 LONGEST = 1_000_000
 """Bytes of the longest attribute that is read."""
 
@@ -82,6 +85,23 @@ def _refuse_filters(path: Path, key: str, dataset: h5py.Dataset) -> None:
             f"`{key}` of {path} is packed by filter {strange[0]} of HDF5; known are gzip and lzf. "
             f"Repack it: h5repack -f GZIP=1 {path.name} new{path.suffix}."
         )
+    _refuse_chunks(path, key, dataset, codes)
+
+
+def _refuse_chunks(path: Path, key: str, dataset: h5py.Dataset, codes: list[int]) -> None:
+    """Raise where the index of chunks cannot be right: libhdf5 crashes on chunks of no bytes."""
+    whole = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
+    end, wrong = path.stat().st_size, []
+
+    def look(chunk: Any) -> None:
+        used = [code for place, code in enumerate(codes) if not chunk.filter_mask >> place & 1]
+        least = 1 if set(used) & set(PACKING) else whole
+        if not least <= chunk.size <= 2 * whole + SPARE or chunk.byte_offset + chunk.size > end:
+            wrong.append(chunk)
+
+    dataset.id.chunk_iter(look)
+    if wrong:
+        raise DataError(f"`{key}` of {path} is damaged: its chunks cannot have these sizes.")
 
 
 def _bytes(dataset: h5py.Dataset) -> int:

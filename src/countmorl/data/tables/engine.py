@@ -1,9 +1,11 @@
 """Polars, which does the reading; an error names the extra where it is not installed."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from countmorl.errors import MissingExtraError
+from countmorl.errors import DataError, MissingExtraError
 from countmorl.extras import require
 
 OLDEST = (1, 37, 1)
@@ -30,4 +32,17 @@ else:
     DataType = object
     check_version(pl.__version__)
 
-__all__ = ["DataType", "check_version", "pl"]
+
+@contextmanager
+def explained_panic() -> Iterator[None]:
+    """Say in a sentence that Polars gave up on a damaged file; its panics are no `Exception`s."""
+    try:
+        yield
+    except pl.exceptions.PanicException as error:
+        raise DataError(
+            "The table cannot be read: it is damaged in a way that Polars does not expect. Write "
+            "it again, or give it as CSV."
+        ) from error
+
+
+__all__ = ["DataType", "check_version", "explained_panic", "pl"]

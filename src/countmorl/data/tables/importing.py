@@ -19,6 +19,7 @@ from countmorl.data.tables.bounds import Bounds
 from countmorl.data.tables.columns import resolve_exogenous
 from countmorl.data.tables.derive import derive
 from countmorl.data.tables.encode import settle
+from countmorl.data.tables.engine import explained_panic
 from countmorl.data.tables.episodes import Order, Rows, gap_length, put_in_order
 from countmorl.data.tables.layout import Layout, lay_out, no_rows
 from countmorl.data.tables.missing import refuse_infinite, refuse_missing
@@ -88,6 +89,7 @@ def _scratch(beside: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
+@explained_panic()
 def _import(source: Any, request: Request, folder: Path, make: Make) -> Imported:
     table = open_table(source, request)
     layout = lay_out(table, request)

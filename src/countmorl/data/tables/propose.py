@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from countmorl.data.tables.engine import pl
+from countmorl.data.tables.engine import explained_panic, pl
 from countmorl.data.tables.frame import Frame
 from countmorl.data.tables.request import Request, request_of
 from countmorl.data.tables.scan import PEEK, open_table
@@ -55,6 +55,7 @@ class Proposal:
         return {"schema": parts, "columns": self.facts, "left_out": self.left_out}
 
 
+@explained_panic()
 def propose(source: Any, request: Request | None = None) -> Proposal:
     """Guess from names and first values which part each column plays."""
     request = request or Request()
