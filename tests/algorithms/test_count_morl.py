@@ -14,6 +14,7 @@ from countmorl.counting.base import CodesConfig
 from countmorl.counting.fit import CodeFacts
 from countmorl.counting.query import counts as load_query
 from countmorl.counting.search import crowding
+from countmorl.data.holdout import split
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import stages as loop
@@ -162,7 +163,8 @@ def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, wh
     other = replace(SMALL, beta="auto", epochs=1)
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
     run = train(other, log, out=tmp_path / "run", **options)
-    assert load_query(run).beta == pytest.approx(0.4 * np.abs(load(log).reward).mean())
+    taught = split(load(log), run.manifest.data.holdout).taught
+    assert load_query(run).beta == pytest.approx(0.4 * np.abs(taught.reward).mean())
     with pytest.raises(ConfigError, match="`beta` must be at least 0"):
         replace(SMALL, beta=-1.0)
 
@@ -190,7 +192,7 @@ def test_an_end_is_worth_the_worst_future_that_the_log_knows(rewards, worst):
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
-    log, whole, tmp_path, monkeypatch, stopped
+    log, whole, tmp_path, stopped
 ):
     config = replace(SMALL, epochs=2, codes=replace(SMALL.codes, verified="auto"))
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
@@ -202,13 +204,13 @@ def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
         run = resume(run.path, quiet=True)
         assert (contents(run), (run.path / "calibration.json").read_bytes()) == before
     # Codes fitted for a run that verifies none are as good for this one.
-    assert [m["stage"] for m in run.lines("metrics.jsonl")] == ["behaviour", "policy", "policy"]
+    assert [m["stage"] for m in run.lines("metrics.jsonl")] == ["policy", "policy"]
     tried = run.calibration().verified
     assert tried[0].quantile == 0.99
     assert load_query(run).counter.limits.shape == (SMALL.model.elites,)
 
 
-def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path, monkeypatch):
+def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path):
     codes = replace(SMALL.codes, verified=0.5)
     config = replace(SMALL, join="penalties", unseen="end", codes=codes)
     run = train(config, log, out=tmp_path / "run", options=OPTIONS, quiet=True)

@@ -60,10 +60,9 @@ def search_length(
             break
         bits = next_bits(rows, aim.rows)
     best = min(rows, key=lambda length: abs(np.log(rows[length] / aim.rows)))
-    if len(rows) > 1:
-        curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
-        full = "" if aim.full is None else ", or how full the codes are,"
-        say(f"rows per code{full} by code length: {curve}")
+    curve = ", ".join(f"{length}: {rows[length]:.1f}" for length in sorted(rows))
+    full = "" if aim.full is None else ", or how full the codes are,"
+    say(f"rows per code{full} by code length: {curve}")
     return tried[best]
 
 
