@@ -104,6 +104,8 @@ def _import(source: Any, request: Request, folder: Path, make: Make) -> Imported
 
 
 def _finish(found: Survey, request: Request, gap: float | None, make: Make) -> Imported:
+    if not found.blank:
+        raise no_rows(found.layout.frame.table, 0)
     blank = np.concatenate(found.blank)
     if found.rows - len(blank) < 2:
         raise no_rows(found.layout.frame.table, found.rows - len(blank))
