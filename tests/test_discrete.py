@@ -292,7 +292,8 @@ def test_counts_of_numbers(tmp_path):
     by_number = query(rows["obs"], rows["action"])
     by_vector = query(rows["obs"], np.eye(3)[rows["action"]])
     np.testing.assert_array_equal(by_number.members, by_vector.members)
-    assert (by_number.members >= 1).mean() > 0.8  # All but the hold-out rows were counted.
+    # All but the model's hold-out rows and the episodes set aside were counted.
+    assert (by_number.members >= 1).mean() > 0.7
     column = query(rows["obs"], rows["action"][:, None].astype(float))
     np.testing.assert_array_equal(by_number.members, column.members)
     for wrong in (3, -1, 0.5):

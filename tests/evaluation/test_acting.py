@@ -40,7 +40,7 @@ def test_an_action_that_is_not_there_is_said():
 
 
 def test_a_policy_of_other_sizes_is_refused(unchecked):
-    policy = TabularPolicy(probabilities=np.ones((2, 3)), counts=np.ones((2, 3)), info={})
+    policy = TabularPolicy(probabilities=np.full((2, 3), 1 / 3), counts=np.ones((2, 3)), info={})
     wanted = "takes 1 observation numbers and 3 discrete actions; .* has 4 .* and 2 discrete"
     with pytest.raises(DataError, match=wanted):
         Actor.of(policy, chain_log(6))

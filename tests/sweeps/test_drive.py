@@ -1,7 +1,6 @@
 import errno
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -164,6 +163,6 @@ def test_no_space_for_the_plan(tmp_path, folder, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(RunError, match=r"The disk is full: .*sweep.json could not be written"):
         drive(small_plan(tmp_path, "bc"), folder)

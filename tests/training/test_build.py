@@ -21,7 +21,7 @@ def test_a_build_offers_the_rows_that_the_model_was_fitted_on(tmp_path):
     assert made.targets.shape == (260, 3)
     np.testing.assert_allclose(np.asarray(made.pairs).mean(axis=0), 0, atol=1e-5)
     imagination = made.imagination()
-    assert (imagination.horizon, imagination.branches, imagination.rows) == (2, 20, 19)
+    assert (imagination.horizon, imagination.branches, imagination.rows) == (2, 20, 10)
     assert imagination.adversary is None
 
 

@@ -46,7 +46,12 @@ def download(known: D4RLName, *, timeout: float = TIMEOUT) -> Path:
                 if known.path.exists():
                     part.unlink()
                     continue
-                _complete(known, part, file, timeout)
+                try:
+                    _complete(known, part, file, timeout)
+                except BaseException:
+                    if os.fstat(file).st_size == 0 and _has_name(file, part):
+                        part.unlink()  # Nothing came, so there is nothing to go on with.
+                    raise
                 os.fsync(file)
                 os.replace(part, known.path)
                 sync_folder(known.path.parent)

@@ -201,7 +201,8 @@ def _taught(manifest: Manifest, dataset: Dataset, stages: Stages) -> Dataset:
     if origin is None:
         return dataset
     share = origin.options.holdout_episodes
-    stages.say(holdout_sentence(dataset, share, origin.holdout))
+    if not stages.run.metrics_path.exists():  # Said once, not whenever the run goes on.
+        stages.say(holdout_sentence(dataset, share, origin.holdout))
     return split(dataset, origin.holdout).taught
 
 
