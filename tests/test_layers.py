@@ -56,6 +56,7 @@ LEVELS = {
     "collecting": 10.1,
     "studies": 10.2,
     "machine": 0,
+    "threads": 0,
     "sweeps": 11,
     "reports": 11,
     "demo": 12,

@@ -44,12 +44,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def threads() -> int:
-    """Threads that XLA calculates with: the cores, unless NPROC says otherwise."""
-    said = os.environ.get("NPROC", "")
-    return int(said) if said.isdigit() and int(said) else cores()
-
-
 def instructions() -> tuple[str, ...]:
     """Sets of instructions that change the last bits of sums, as the system names them."""
     try:

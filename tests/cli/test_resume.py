@@ -1,10 +1,13 @@
 import json
+import os
 import shutil
+import subprocess
 import sys
 
 import pytest
 
 from countmorl.runs.folder import Run
+from countmorl.threads import BLAS, XLA, settings
 
 
 def contents(folder):
@@ -27,6 +30,19 @@ def test_a_finished_run_is_left_as_it_is(run_cli, finished):
     summary = json.loads(out)
     assert (summary["epochs"], summary["finished"]) == (4, True)
     assert contents(finished) == before | {".lock": b""}
+
+
+def test_a_run_of_fewer_threads_goes_on_exactly_by_itself(trained, tiny, tmp_path):
+    """As a sweep's run does, whose processes take one thread each."""
+    main = [sys.executable, "-c", "import sys; from countmorl.cli import main; sys.exit(main())"]
+    words = [*main, "train", "bc", trained / "log.hdf5", "--out", "run", *tiny]
+    said = {name: text for name, text in os.environ.items() if name not in (XLA, *BLAS)}
+    subprocess.run(words, env=said | settings(1, 1), check=True, capture_output=True)
+    again = [*main, "resume", "run", "--epochs", "5"]
+    done = subprocess.run(again, env=said, capture_output=True, text=True)
+    assert (done.returncode, "bit for bit" in done.stderr) == (0, False), done.stderr
+    manifest = Run.open("run").manifest
+    assert (manifest.inexact, manifest.environment["threads"]) == ((), "1")
 
 
 def test_data_that_has_moved(run_cli, halted, trained):

@@ -47,6 +47,17 @@ def test_another_machine_is_said_and_refused_unless_told(tmp_path, name, then, w
     assert go_on_exactly(run, run.manifest, inexact=False) == went_on
 
 
+def test_the_command_that_takes_the_runs_threads_is_said(tmp_path):
+    run = begun(tmp_path, environment=environment() | {"threads": "64", "threads of NumPy": "8"})
+    with pytest.raises(RunError) as refused:
+        go_on_exactly(run, run.manifest, inexact=False)
+    command = (
+        "NPROC=64 OPENBLAS_NUM_THREADS=8 MKL_NUM_THREADS=8 OMP_NUM_THREADS=8 "
+        f"countmorl resume {run.path}"
+    )
+    assert f"Go on as it began (its threads: `{command}`), or" in str(refused.value)
+
+
 def test_other_packages_are_said(tmp_path):
     versions = installed_versions() | {"jaxlib": "0.0.1", "python": "2.7"}
     run = begun(tmp_path, versions=versions)

@@ -17,6 +17,7 @@ from countmorl.cli.help import HELP, print_listing
 from countmorl.cli.parse import run_command, run_group
 from countmorl.errors import ConfigError, CountMorlError, did_you_mean, printable
 from countmorl.machine import explained_memory
+from countmorl.threads import take_those_of_a_run
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ def _run(arguments: list[str]) -> int:
     word, *rest = arguments
     if word not in ENTRIES:
         raise ConfigError(_unknown(word))
+    if word == "resume":  # Before JAX is imported, which takes threads as it starts.
+        take_those_of_a_run(rest)
     module = importlib.import_module(f"countmorl.cli.{word}")
     if word in ("train", "sweep"):
         return module.run(rest)

@@ -16,19 +16,19 @@ import traceback
 from pathlib import Path
 from typing import Any, Literal
 
+from countmorl import threads
+
 State = Literal["done", "stopped", "failed"]
-THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""What XLA and the libraries beneath NumPy size their pools by."""
 ORPHANED = 7
 PATIENCE, TICK = 30.0, 0.2
 
 
-def environment(threads: int = 1) -> dict[str, str]:
+def environment(each: int = 1) -> dict[str, str]:
     """This process's environment with so many threads for each run.
 
     One thread a run trains most on a machine; and the same number of threads, the same bytes.
     """
-    return dict(os.environ) | dict.fromkeys(THREADS, str(threads))
+    return dict(os.environ) | threads.settings(each, each)
 
 
 def command() -> list[str]:

@@ -11,25 +11,22 @@ from dataclasses import replace
 
 import jax
 
+from countmorl import threads
 from countmorl.errors import RunError
-from countmorl.machine import cores, instructions, threads
+from countmorl.machine import instructions
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.runs.manifest import Manifest, installed_versions
 
 FLAGS = ("XLA_FLAGS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_DEFAULT_PRNG_IMPL")
-BLAS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-"""What the library beneath NumPy sizes its pool by: evaluations calculate with it."""
 UNSAID = ("python", "countmorl")
 """Versions that are not compared: the one moves no numbers, of the other no two may differ."""
 
 
 def environment() -> dict[str, str]:
     """What the bits of a training depend on, beside its settings and the packages' versions."""
-    said = next((os.environ[name] for name in BLAS if os.environ.get(name)), str(cores()))
     flags = {name: " ".join(sorted(os.environ.get(name, "").split())) for name in FLAGS}
     return {
-        "threads": str(threads()),
-        "threads of NumPy": said,
+        **dict(zip(threads.RECORDED, (str(threads.of_xla()), threads.of_numpy()), strict=True)),
         "instructions": " ".join(instructions()),
         "device": jax.devices()[0].device_kind,
         **flags,
@@ -46,8 +43,9 @@ def go_on_exactly(run: Run, manifest: Manifest, *, inexact: bool) -> Manifest:
         return manifest
     if not inexact:
         raise RunError(
-            f"{run.path} cannot go on bit for bit: {'; '.join(found)}. Go on as it began, or take "
-            f"other numbers: `countmorl resume {run.path} --inexact`."
+            f"{run.path} cannot go on bit for bit: {'; '.join(found)}. Go on as it began"
+            f"{_as_it_began(run, manifest)}, or take other numbers: "
+            f"`countmorl resume {run.path} --inexact`."
         )
     changed = replace(
         manifest,
@@ -57,6 +55,14 @@ def go_on_exactly(run: Run, manifest: Manifest, *, inexact: bool) -> Manifest:
     )
     changed.write(run.path / CONFIG)
     return changed
+
+
+def _as_it_began(run: Run, manifest: Manifest) -> str:
+    """The command that goes on exactly, where threads are among what differs."""
+    then, now = manifest.environment or {}, environment()
+    if all(then.get(name, now[name]) == now[name] for name in threads.RECORDED):
+        return ""
+    return f" (its threads: `{threads.how_to_take(then)} countmorl resume {run.path}`)"
 
 
 def differences(run: Run, manifest: Manifest) -> list[str]:
