@@ -136,6 +136,14 @@ def bench_of(
     return _bench(dataset, origin.holdout if origin else None, donor, runs, **options)
 
 
+def by_log(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs by the rows that they learned from, which are judged together."""
+    found: dict[Any, list[Run]] = {}
+    for run in runs:
+        found.setdefault(_rows(run.manifest), []).append(run)
+    return list(found.values())
+
+
 @dataclass(frozen=True)
 class _Rows:
     hash: str
