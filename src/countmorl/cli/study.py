@@ -15,6 +15,7 @@ from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
 from countmorl.cli.study_judging import judging
 from countmorl.cli.study_planners import planners
+from countmorl.cli.study_steps import steps
 from countmorl.cli.study_theory import theory
 from countmorl.envs.gridworld import WORLDS, find_world
 from countmorl.files import check_ending
@@ -114,6 +115,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "log": log,
     "maps": maps,
     "planners": planners,
+    "steps": steps,
     "worlds": worlds,
     "theory": theory,
 }
