@@ -31,6 +31,7 @@ from countmorl.configs import at_least
 from countmorl.counting import find_counter
 from countmorl.counting.base import CodesConfig
 from countmorl.counting.estimate import SIGNS, Join, Kind
+from countmorl.data.rates import worst_rate
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.pessimism import CountPenalty, elites_spread
 
@@ -45,9 +46,6 @@ WIDEST = 0.99
 """Share of the logged pairs on which the elites agree better than on those that cost beta."""
 SAMPLE = 20_000
 """Logged pairs that are asked for it."""
-
-LOWEST = 0.01
-"""Share of the logged rewards that are among the lowest: a single row may be an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +108,12 @@ class CountMORL(AbstractModelBased):
     """What of the members is joined by the estimate: their counts, as in the paper, or their
     penalties. A mean of counts hides members that never saw a pair."""
     unseen: Literal["pay", "end"] = "end"
-    """What becomes of a rollout where most elites never saw the pair. pay: it goes on and pays
-    beta, as in the paper. end: it ends there, worth no more than the worst that the log knows:
-    its lowest rewards for ever, or 0 where that is less. Wants `codes.verified`."""
+    """What becomes of a rollout that is far from all data. pay: it goes on and pays beta, as in the
+    paper. end: it ends there, worth no more than the worst that the log knows: the rewards of its
+    worst episode for ever, or 0 where that is less. With `codes.verified`, far is where most
+    decoders err more than on nearly all that a clone of the data imagines, so that its own
+    rollouts end more seldom than the discount forgets; otherwise where most elites never saw the
+    pair."""
     price: Literal["counts", "spread"] = "counts"
     """What a pair costs that was seen. counts: beta / sqrt(n), as in the paper. spread: what the
     elites' predictions differ by, beta where that is as much as on the logged pairs they differ
@@ -158,8 +159,7 @@ class CountMORL(AbstractModelBased):
 
     def worst_value(self, build: AbstractBuild) -> float:
         """What the worst future that the log knows is worth, never more than an end."""
-        low = float(np.quantile(build.dataset.reward, LOWEST))
-        return min(0.0, low) / (1 - self.sac.discount)
+        return min(0.0, worst_rate(build.dataset)) / (1 - self.sac.discount)
 
     def unseen_cost(self, build: AbstractBuild) -> float:
         """Return beta, as given or from the data."""
