@@ -7,7 +7,8 @@ Differences from the paper: the penalty never exceeds beta (Algorithm 1 as print
 0 < n < 1 more than n = 0); beta and the code length are not tuned but chosen from the data. By
 default codes are verified by their decoders, the members' penalties are joined in place of their
 counts, a rollout ends where most elites do not know the pair; half of a batch are real rows, at
-which the policy is drawn to the logged actions; targets follow faster. Each of these has a setting,
+which the policy is drawn to the logged actions, those of better episodes above all; targets follow
+faster. Each of these has a setting,
 and `--preset paper` has none of them; lab/verified.md has the runs behind them.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
@@ -83,11 +84,16 @@ class CountMORL(AbstractModelBased):
             "unseen": "pay",
             "real_share": 0.05,
             "imitate": 0.0,
+            "favour": 0.0,
         },
     )
 
     real_share: float = 0.5
     """Share of real rows in a batch (the paper has 0.05)."""
+    favour: float = 10.0
+    """How much more often rows of better episodes are drawn, see the other methods: e^favour times
+    as often from the best as from the worst. Where a log mixes behaviours, their mixture is not
+    what a policy should be drawn to. The paper has none: 0."""
     imitate: float | Literal["auto"] = "auto"
     """Weight of a pull of the policy towards the data's actions, at the real rows of a batch, see
     the other methods. auto: by how much of the logged actions their observations tell, so that
