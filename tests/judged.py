@@ -33,6 +33,12 @@ def tried(name, truth, *, fitted, model, q=None, last=False):
 
 def field(*policies, name="log", development=False):
     """Policies of a log that earned 10 where chance earns 0, on a task without references."""
-    log = LogTruth(unit="return", value=10.0, total=10.0, chance=Truth(value=0.0, error=0.0))
+    log = LogTruth(
+        unit="return",
+        value=10.0,
+        interval=(10.0, 10.0),
+        total=10.0,
+        chance=Truth(value=0.0, error=0.0),
+    )
     task = Task(name="own", env_id="Own-v0")
     return Field(name=name, development=development, task=task, log=log, tried=policies)

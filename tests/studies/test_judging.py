@@ -64,14 +64,15 @@ def test_it_goes_on_where_it_stopped(pool, found, monkeypatch, tmp_path):
     out = shutil.copytree(pool / "out", tmp_path / "out")
     (folder,) = out.iterdir()
     records = sorted(path.name for path in folder.iterdir())
-    assert len(records) == 3
+    assert len(records) == 5
 
     def never(*args, **options):
         raise AssertionError("nothing is left to judge")
 
     monkeypatch.setattr("countmorl.studies.judging.bench_of", never)
     (again,) = study([Run.open(pool / "bc")], TINY, out, kept_too=True)
-    assert [each.as_dict() for each in again.tried] == [each.as_dict() for each in found.tried]
+    assert [each.judgement for each in again.tried] == [each.judgement for each in found.tried]
+    assert [each.truth for each in again.tried] == [each.truth for each in found.tried]
     (folder / records[0]).write_text("{")
     with pytest.raises(AssertionError, match="nothing is left"):
         study([Run.open(pool / "bc")], TINY, out, kept_too=True)

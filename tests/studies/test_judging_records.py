@@ -1,21 +1,29 @@
 """Records on disk, and points."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 from countmorl.envs.tasks import find_task
-from countmorl.studies.judging_records import Tried, keep, kept
+from countmorl.studies.judging_records import LogTruth, Tried, keep, kept
 from countmorl.studies.truth import Truth
 from judged import field, tried
 
 
 def test_a_policy_is_read_as_it_was_written(tmp_path):
     one = tried("a", 20, fitted=(18, 16, 22), model=None, q=1.5, last=True)
-    keep(tmp_path / "new" / "a.json", {"seed": 0}, one.as_dict())
-    again = Tried.of_dict(kept(tmp_path / "new" / "a.json", {"seed": 0}))
-    assert again.as_dict() == one.as_dict()
+    keep(tmp_path / "new" / "a.json", {}, {"q": 1.5, "judgement": one.judgement.as_dict()})
+    again = Tried.of("a", Path("a"), True, kept(tmp_path / "new" / "a.json", {}), asdict(one.truth))
+    assert (again.name, again.run, again.last, again.q) == ("a", "a", True, 1.5)
+    assert again.truth == one.truth
     assert again.judgement == one.judgement
+
+
+def test_a_log_is_read_as_it_was_written(tmp_path):
+    log = field().log
+    keep(tmp_path / "log.json", {}, asdict(log))
+    assert LogTruth.of_dict(kept(tmp_path / "log.json", {})) == log
 
 
 def test_what_was_made_otherwise_or_is_damaged_is_made_again(tmp_path):

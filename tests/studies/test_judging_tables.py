@@ -1,9 +1,14 @@
 """Marks by hand: three policies of one log that earned 10."""
 
+from dataclasses import replace
+
 import pytest
 
 from countmorl.studies.judging_tables import marks, summed
+from countmorl.studies.truth import Truth
 from judged import field, tried
+
+TRUTHS = Truth(value=12.0, error=0.0), Truth(value=12.0, error=0.6)
 
 
 def mark(found, way):
@@ -66,3 +71,11 @@ def test_sums_and_means(pool):
     assert (both["fitted Q"].better, both["fitted Q"].wrong) == (3, 1)
     assert both["fitted Q"].regret == (0 + 50) / 2
     assert both["highest Q"].regret == 40 / 2
+
+
+def test_what_is_not_known_of_the_truth_is_given_or_taken(pool):
+    """An interval from 13 to 14, and a truth of 12 that may be 13."""
+    sure, unsure = (
+        mark(field(replace(pool.tried[1], truth=truth)), "fitted Q") for truth in TRUTHS
+    )
+    assert (sure.covered, unsure.covered) == (0, 1)

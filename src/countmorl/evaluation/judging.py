@@ -199,6 +199,15 @@ def bench_of(
     return _bench(dataset, origin.holdout if origin else None, donor, runs, **options)
 
 
+def measure_of(
+    runs: Sequence[Run], dataset: Dataset, *, discount: float | None, horizon: int | None
+) -> Measure:
+    """The unit in which the policies of runs are valued."""
+    options = {"discount": discount, "horizon": horizon}
+    found = _discount(runs[0], dataset, options)
+    return Measure.of(dataset, discount=found, horizon=horizon)
+
+
 def by_log(runs: Sequence[Run]) -> list[list[Run]]:
     """Runs by the rows that they learned from, which are judged together."""
     found: dict[Any, list[Run]] = {}

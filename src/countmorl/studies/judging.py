@@ -6,8 +6,10 @@ One `Bench` a log, one log after another, every policy kept as soon as it is don
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,21 @@ from countmorl.configs import to_json
 from countmorl.data.dataset import Dataset
 from countmorl.disk import read_bytes
 from countmorl.errors import ConfigError
+from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.base import Estimate
+from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.bench import Bench, BenchConfig
-from countmorl.evaluation.judging import actor_of, bench_of, by_log
+from countmorl.evaluation.judging import bench_of, by_log, measure_of
 from countmorl.evaluation.lowered import critics_value, own_critics
+from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.parts import dataset_of
 from countmorl.json_files import MOST_BYTES
 from countmorl.progress import count_progress
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import installed_versions
+from countmorl.runtime.load import load_policy
 from countmorl.studies.judging_records import Field, LogTruth, Tried, keep, kept
-from countmorl.studies.truth import Teller, Truth
+from countmorl.studies.truth import Teller
 
 Say = Callable[[str], None]
 
@@ -38,7 +44,8 @@ class StudyConfig:
     """How policies are judged and played."""
 
     episodes: int = 20
-    """Episodes that the truth is the mean of; grid worlds are planned exactly."""
+    """Episodes that are played at once, five times as often at the most, until the truth is known
+    as well as what the log earned; grid worlds are planned exactly."""
     discount: float | None = None
     horizon: int | None = None
     seed: int = 0
@@ -59,6 +66,11 @@ class Candidate:
     digest: str
 
     @property
+    def path(self) -> Path:
+        """Its file."""
+        return self.run.policy_path if self.epoch is None else self.run.kept_policy_path(self.epoch)
+
+    @property
     def name(self) -> str:
         """The run's folder, and the epoch."""
         name = self.run.path.absolute().name
@@ -75,73 +87,104 @@ class Desk:
     folder: Path
     say: Say
 
-    def field(self, candidates: Sequence[Candidate], development: bool, done: Callable) -> Field:
+    def field(self, pool: Sequence[Candidate], development: bool, done: Callable) -> Field:
         """Judge and play what is not there yet."""
-        about = self._about()
-        bench: Bench | None = None
-        paths = {each: self.folder / f"{each.digest[:16]}.json" for each in candidates}
-        found = {c: kept(path, about | {"policy": c.digest}) for c, path in paths.items()}
-        log = kept(self.folder / "log.json", about)
-        if log is None or None in found.values():
-            bench = bench_of(self.runs, say=self.say, **self._options)
-        if log is None:
-            assert bench is not None
-            log = asdict(self._log(bench))
-            keep(self.folder / "log.json", about, log)
-        for each, path in paths.items():
-            if found[each] is None:
-                assert bench is not None
-                found[each] = self._tried(each, bench).as_dict()
-                keep(path, about | {"policy": each.digest}, found[each])
+        log = LogTruth.of_dict(self._kept("log", self._log, played=True))
+        tried = []
+        for each in pool:
+            mark = each.digest[:16]
+            judged = self._kept(mark, lambda: self._judged(each), policy=each.digest)  # noqa: B023
+            truth = self._kept(
+                f"{mark}-truth",
+                lambda: asdict(self._teller(self._actor(each).act)),  # noqa: B023
+                played=True,
+                policy=each.digest,
+            )
+            tried.append(Tried.of(each.name, each.run.path, each.epoch is None, judged, truth))
             done(1)
-        chance = Truth(**log["chance"])
         assert self.dataset.task is not None
         return Field(
             name=self.dataset.name,
             development=development,
             task=self.dataset.task,
-            log=LogTruth(**{**log, "chance": chance}),
-            tried=tuple(Tried.of_dict(each) for each in found.values()),
+            log=log,
+            tried=tuple(tried),
         )
+
+    def _kept(
+        self, name: str, make: Callable[[], dict], *, played: bool = False, **more: str
+    ) -> dict[str, Any]:
+        """A record, made where it is not there or was made otherwise."""
+        about = {"version": installed_versions()["countmorl"], "data": self.dataset.hash, **more}
+        about["config"] = {
+            name: value
+            for name, value in to_json(self.config).items()
+            if (name != "episodes" if not played else name != "bench")
+        }
+        path = self.folder / f"{name}.json"
+        found = kept(path, about)
+        if found is None:
+            found = make()
+            keep(path, about, found)
+        return found
+
+    @cached_property
+    def bench(self) -> Bench:
+        """Made where something is left to judge."""
+        return bench_of(self.runs, say=self.say, **self._options)
+
+    @property
+    def _measured(self) -> dict[str, Any]:
+        return {"discount": self.config.discount, "horizon": self.config.horizon}
 
     @property
     def _options(self) -> dict[str, Any]:
+        return self._measured | {"seed": self.config.seed, "config": self.config.bench}
+
+    @cached_property
+    def measure(self) -> Measure:
+        """What values are."""
+        return measure_of(self.runs, self.dataset, **self._measured)
+
+    @cached_property
+    def _teller(self) -> Teller:
         config = self.config
-        shared = {"discount": config.discount, "horizon": config.horizon, "seed": config.seed}
-        return shared | {"config": config.bench}
+        teller = Teller.of(self.dataset, self.measure, episodes=config.episodes, seed=config.seed)
+        low, high = self._earned.interval or (-math.inf, math.inf)
+        return replace(teller, wanted=(high - low) / 4)
 
-    def _about(self) -> dict[str, Any]:
-        """What a record was made with."""
-        made = {"version": installed_versions()["countmorl"], "data": self.dataset.hash}
-        return made | {"config": to_json(self.config)}
+    @cached_property
+    def _earned(self) -> Estimate:
+        earned = behaviour(self.dataset, self.measure, seed=self.config.seed)
+        if not isinstance(earned, Estimate):
+            raise ConfigError(f"'{self.dataset.name}' cannot be valued: {earned.why}")
+        return earned
 
-    def _teller(self, bench: Bench) -> Teller:
-        config = self.config
-        return Teller.of(bench.dataset, bench.measure, episodes=config.episodes, seed=config.seed)
-
-    def _log(self, bench: Bench) -> LogTruth:
-        if not isinstance(bench.log, Estimate):
-            raise ConfigError(f"'{bench.dataset.name}' cannot be valued: {bench.log.why}")
-        return LogTruth(
-            unit=bench.log.unit,
-            value=bench.log.value,
-            total=float(np.mean(bench.dataset.returns)),
-            chance=self._teller(bench).chance(),
+    def _log(self) -> dict[str, Any]:
+        total = float(np.mean(self.dataset.returns))
+        earned = self._earned
+        chance = self._teller.chance()
+        return asdict(
+            LogTruth(
+                unit=earned.unit,
+                value=earned.value,
+                interval=earned.interval or (earned.value, earned.value),
+                total=total,
+                chance=chance,
+            )
         )
 
-    def _tried(self, candidate: Candidate, bench: Bench) -> Tried:
-        actor = actor_of(candidate.run, bench, candidate.epoch)
+    def _actor(self, candidate: Candidate) -> Actor:
+        return Actor.of(load_policy(candidate.path), self.dataset, candidate.name)
+
+    def _judged(self, candidate: Candidate) -> dict[str, Any]:
+        bench, actor = self.bench, self._actor(candidate)
         last = candidate.epoch is None
         own = own_critics(candidate.run, bench.taught) if last else None
         starts = bench.starts.dataset.obs[bench.starts.starts]
-        return Tried(
-            name=candidate.name,
-            run=candidate.run.path.absolute().name,
-            last=last,
-            q=None if own is None else float(critics_value(own, starts, actor(starts)).mean()),
-            truth=self._teller(bench)(actor.act),
-            judgement=bench.judge(actor, candidate.run if last else None),
-        )
+        q = None if own is None else float(critics_value(own, starts, actor(starts)).mean())
+        judgement = bench.judge(actor, candidate.run if last else None)
+        return {"q": q, "judgement": judgement.as_dict()}
 
 
 def study(

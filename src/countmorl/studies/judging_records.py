@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,19 @@ class Tried:
     truth: Truth
     judgement: Judgement
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return JSON-able values."""
-        return asdict(self) | {"judgement": self.judgement.as_dict()}
-
     @classmethod
-    def of_dict(cls, values: Mapping[str, Any]) -> Tried:
-        """Read what `as_dict` has written."""
-        judged = Judgement.of_dict(values["judgement"])
-        return cls(**{**values, "truth": Truth(**values["truth"]), "judgement": judged})
+    def of(
+        cls, name: str, run: Path, last: bool, judged: Mapping[str, Any], truth: Mapping[str, Any]
+    ) -> Tried:
+        """What two records say."""
+        return cls(
+            name=name,
+            run=run.absolute().name,
+            last=last,
+            q=judged["q"],
+            truth=Truth(**truth),
+            judgement=Judgement.of_dict(judged["judgement"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +55,16 @@ class LogTruth:
     unit: str
     value: float
     """In the measure's unit."""
+    interval: tuple[float, float]
     total: float
     """Plain return of an episode."""
     chance: Truth
+
+    @classmethod
+    def of_dict(cls, values: Mapping[str, Any]) -> LogTruth:
+        """Read what `asdict` has written."""
+        low, high = values["interval"]
+        return cls(**{**values, "interval": (low, high), "chance": Truth(**values["chance"])})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -60,6 +61,7 @@ def summed(found: Sequence[Mark], data: str) -> list[Mark]:
     groups: dict[str, list[Mark]] = {}
     for mark in found:
         groups.setdefault(mark.way, []).append(mark)
+    total = lambda some, name: sum(getattr(mark, name) for mark in some)  # noqa: E731
     return [
         Mark(
             way=way,
@@ -67,10 +69,12 @@ def summed(found: Sequence[Mark], data: str) -> list[Mark]:
             rank=_mean([m.rank for m in some if m.rank is not None]),
             regret=fmean(m.regret for m in some),
             worse=fmean(m.worse for m in some),
-            **{
-                name: sum(getattr(m, name) for m in some)
-                for name in ("policies", "judged", "covered", "intervals", "better", "wrong")
-            },
+            policies=total(some, "policies"),
+            judged=total(some, "judged"),
+            covered=total(some, "covered"),
+            intervals=total(some, "intervals"),
+            better=total(some, "better"),
+            wrong=total(some, "wrong"),
         )
         for way, some in groups.items()
     ]
@@ -93,11 +97,23 @@ def _estimator(field: Field, name: str) -> Mark:
         way=name,
         **_chosen(field, first),
         **_ranked(field, {each: said.value for each, said in told.items()}),
-        covered=sum(low <= each.truth.value <= high for each, (low, high) in reach.items()),
+        covered=sum(_within(each, *ends) for each, ends in reach.items()),
         intervals=len(reach),
         better=len(better),
         wrong=sum(map(field.worse, better)),
     )
+
+
+def _within(tried: Tried, low: float, high: float, gained: Field | None = None) -> bool:
+    """Whether the truth lies in an interval, give or take what is not known of the truth itself.
+
+    Of a gain, the log's own value is not known exactly, either.
+    """
+    truth, error = tried.truth.value, 1.96 * tried.truth.error
+    if gained is not None:
+        below, above = gained.log.interval
+        truth, error = truth - gained.log.value, math.hypot(error, (above - below) / 2)
+    return low - error <= truth <= high + error
 
 
 def _gained(said: Estimate, tried: Tried) -> bool:
@@ -120,9 +136,7 @@ def _verdict(field: Field) -> Mark:
         way=VERDICT,
         **_chosen(field, taken),
         **_ranked(field, sure),
-        covered=sum(
-            low <= each.truth.value - field.log.value <= high for each, (low, high) in gains.items()
-        ),
+        covered=sum(_within(each, *ends, field) for each, ends in gains.items()),
         intervals=len(gains),
         better=len(better),
         wrong=sum(map(field.worse, better)),
@@ -134,7 +148,7 @@ def _habits(field: Field) -> list[Mark]:
     ends = [each for each in field.tried if each.last]
     valued = {each: each.q for each in field.tried if each.q is not None}
     highest = max(valued, key=lambda each: valued[each], default=None)
-    nothing = {"covered": 0, "intervals": 0, "better": 0, "wrong": 0}
+    nothing: dict[str, Any] = {"covered": 0, "intervals": 0, "better": 0, "wrong": 0}
     ranked = _ranked(field, {})
     return [
         Mark(way=LAST, **_drawn(field, ends), **ranked, **nothing),
@@ -144,7 +158,7 @@ def _habits(field: Field) -> list[Mark]:
     ]
 
 
-def _chosen(field: Field, first: Tried | None) -> dict[str, float]:
+def _chosen(field: Field, first: Tried | None) -> dict[str, Any]:
     got = field.points(first.truth if first else None)
     return {
         "regret": best_points(field) - got,
@@ -152,7 +166,7 @@ def _chosen(field: Field, first: Tried | None) -> dict[str, float]:
     }
 
 
-def _drawn(field: Field, some: Sequence[Tried]) -> dict[str, float]:
+def _drawn(field: Field, some: Sequence[Tried]) -> dict[str, Any]:
     """Whatever policy of some comes, on average."""
     if not some:
         return _chosen(field, None)
@@ -165,7 +179,7 @@ def best_points(field: Field) -> float:
     return max(field.points(None), *(field.points(each.truth) for each in field.tried))
 
 
-def _ranked(field: Field, said: Mapping[Tried, float]) -> dict:
+def _ranked(field: Field, said: Mapping[Tried, float]) -> dict[str, Any]:
     rank = None
     values, truths = list(said.values()), [each.truth.value for each in said]
     if len(said) > 2 and np.ptp(values) > 0 and np.ptp(truths) > 0:

@@ -6,6 +6,7 @@ limit for as long as the discount looks ahead: a limit is a cut, and estimators 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from countmorl.evaluation.measure import Measure, usual_reward
 from countmorl.tabular.mdp import TabularMDP
 from countmorl.tabular.planning import greedy, start_value
 
+BATCHES = 5
+"""Times that episodes are played at the most."""
 Act = Callable[[np.ndarray], np.ndarray]
 """From observations [n, obs] to actions as the environment takes them."""
 
@@ -45,6 +48,9 @@ class Teller:
     usual: float
     """The log's usual reward, for what lies beyond the discount's end."""
     episodes: int = 20
+    """Episodes that are played at once."""
+    wanted: float = math.inf
+    """Standard error of a value beyond which more are played, as long as there are few."""
     seed: int = 0
 
     @classmethod
@@ -87,18 +93,26 @@ class Teller:
 
     def _play(self, act: Act) -> Truth:
         envs = [unlimited(make_env(self.task.env_id)) for _ in range(self.episodes)]
+        steps = max(self.measure.steps, self.task.horizon or 0)
+        values, totals, error = np.zeros(0), np.zeros(0), math.inf
         try:
-            steps = max(self.measure.steps, self.task.horizon or 0)
-            rewards, alive = play_on(act, envs, steps, self.seed)
+            for seed in range(BATCHES * self.seed, BATCHES * (self.seed + 1)):
+                rewards, alive = play_on(act, envs, steps, seed)
+                values = np.append(values, self._valued(rewards, alive))
+                totals = np.append(totals, rewards[:, : self.task.horizon].sum(axis=1))
+                error = float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0
+                if error <= self.wanted:
+                    break
         finally:
             for env in envs:
                 env.close()
+        total = float(totals.mean()) if self.task.horizon else None
+        return Truth(value=float(values.mean()), error=error, total=total)
+
+    def _valued(self, rewards: np.ndarray, alive: np.ndarray) -> np.ndarray:
         ahead = self.measure.steps
-        values = rewards[:, :ahead] @ self.measure.weights
-        values += alive[:, ahead - 1] * self.usual * float(self.measure.rest(ahead))
-        error = float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan")
-        total = rewards[:, : self.task.horizon].sum(axis=1).mean() if self.task.horizon else None
-        return Truth(value=float(values.mean()), error=error, total=total and float(total))
+        beyond = alive[:, ahead - 1] * self.usual * float(self.measure.rest(ahead))
+        return rewards[:, :ahead] @ self.measure.weights + beyond
 
 
 def play_on(act: Act, envs: list, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
