@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from countmorl.data.dataset import Dataset
-from countmorl.schema import Column, Schema
+from countmorl.schema import Column
 
 CUTS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """Quantiles at which a column of numbers is cut."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.stepping import Stepper
-from countmorl.runtime.levels import LEVELS, AbstractCounts
+from countmorl.runtime.levels import LEVELS, CountsPairs
 
 UNSEEN, THIN, COVERED = range(len(LEVELS))
 
@@ -54,7 +54,7 @@ class Imagined:
         return found
 
 
-def imagine(stepper: Stepper, actor: Actor, counts: AbstractCounts, *, steps: int) -> Imagined:
+def imagine(stepper: Stepper, actor: Actor, counts: CountsPairs, *, steps: int) -> Imagined:
     """Roll a policy out; pairs that were never logged do not stop it."""
     data = stepper.logged.dataset
     obs, actor = data.obs[stepper.rows], actor.begun()

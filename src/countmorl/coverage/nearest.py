@@ -70,7 +70,11 @@ class Nearest:
         if self.dataset.discrete:
             side[column >= size] = 0
         return Beside(
-            row=row, column=column, side=side, value=pairs[each, column], logged=logged[each, column]
+            row=row,
+            column=column,
+            side=side,
+            value=pairs[each, column],
+            logged=logged[each, column],
         )
 
     def name(self, column: int, obs: np.ndarray, action: np.ndarray) -> str:

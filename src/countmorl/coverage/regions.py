@@ -48,9 +48,7 @@ class Box:
 
     def said(self, table: Table) -> str:
         """The ranges in words."""
-        parts = [
-            table.axes[c].said(r) for c, r in zip(self.columns, self.ranges, strict=True)
-        ]
+        parts = [table.axes[c].said(r) for c, r in zip(self.columns, self.ranges, strict=True)]
         return " with ".join(filter(None, parts)) or "anywhere"
 
     def holds(self, table: Table, numbers: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ promises where it was never taught counts for nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Rolled:
     """Steps of a rollout, on average."""
     lost: float = 0.0
     """What the cuts cost, beside going on as the log does."""
+    asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
+    """Which rollouts were under way at each step, [steps, rollouts]."""
 
     @property
     def value(self) -> float:
@@ -109,9 +111,10 @@ class ModelValue:
         low, high = float(data.reward.min()), float(data.reward.max())
         value, alive = np.zeros(len(obs)), np.ones(len(obs), bool)
         cut_at, assumed = np.full(len(obs), -1), np.zeros(len(obs))
-        seen = thin = 0
+        seen, thin, asked = 0, 0, []
         for at, weight in enumerate(measure.weights):
             action = actor(obs)
+            asked.append(alive.copy())
             count = self.support.counts(obs[alive], action[alive])
             seen, thin = seen + len(count), thin + int((count < THIN).sum())
             lost = np.flatnonzero(alive)[count == 0]
@@ -137,6 +140,7 @@ class ModelValue:
             thin=thin / max(1, seen),
             length=seen / len(obs),
             lost=float((behind * usual - np.where(cut_at >= 0, assumed, 0.0)).mean()),
+            asked=np.stack(asked),
         )
 
     @property

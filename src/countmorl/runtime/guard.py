@@ -1,7 +1,7 @@
 """`Guard`: a policy that acts only where the log has seen enough, and a fall-back elsewhere.
 
 At every step the policy is asked for its action, and the counts how often that pair was logged.
-Below `threshold` the fall-back acts in its place:
+Below `threshold`, or where most members never saw it, the fall-back acts in its place:
 
     clone     the clone of whoever logged the data
     fixed     an action that is known to be safe
@@ -202,7 +202,7 @@ class Watch:
 
     def act(self, obs: Any, *, rng: np.random.Generator | None = None) -> tuple[Any, Why]:
         """Take every stream's next step; observations [obs], or [streams, obs]."""
-        obs, guard, settings = as_numbers(obs), self.guard, self.guard.settings
+        obs, guard = as_numbers(obs), self.guard
         shape = (guard.obs_dim,) if self.streams is None else (self.streams, guard.obs_dim)
         if obs.shape != shape:
             raise DataError(
@@ -212,7 +212,8 @@ class Watch:
         rows = np.atleast_2d(obs)
         wished = np.asarray(guard.policy.act(rows, rng=rng))
         found = guard.counts.counts(rows, wished)
-        back = self._decide(np.asarray(found.count))
+        # A mean of counts hides members that never saw a pair behind one that shares a crowded code.
+        back = self._decide(np.where(found.level == "unseen", 0.0, found.count))
         action = wished if not back.any() else self._fallen_back(rows, wished, back)
         self._last = action
         why = (found.count, found.level, back)
@@ -226,7 +227,9 @@ class Watch:
         # Within a fall-back the step is done only where the policy has been seen often enough.
         stays = ~within & ((self._left > 1) | (count < settings.enough))
         falls = within & (count < settings.threshold)
-        self._left = np.where(falls, settings.dwell, np.where(stays, np.maximum(1, self._left - 1), 0))
+        self._left = np.where(
+            falls, settings.dwell, np.where(stays, np.maximum(1, self._left - 1), 0)
+        )
         return stays | falls
 
     def _fallen_back(self, rows: np.ndarray, wished: np.ndarray, back: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ alone; up to 20,000 rows are kept, and one pair is held against all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,9 @@ class Neighbours:
                 f"{list(np.shape(action))}."
             )
         blocks = range(0, max(1, len(obs)), NEIGHBOURS_BLOCK)
-        found = [self._near(*(e[at : at + NEIGHBOURS_BLOCK] for e in (obs, vectors))) for at in blocks]
+        found = [
+            self._near(*(e[at : at + NEIGHBOURS_BLOCK] for e in (obs, vectors))) for at in blocks
+        ]
         members = np.concatenate(found)[None]
         count = members[0].astype(np.float64)
         return Counted(members=members, count=count, level=level_of(members, count, self.thin))
@@ -107,7 +110,7 @@ class Neighbours:
         near = apart[np.arange(len(apart)), nearest] <= np.square(self.limit[nearest])
         return np.where(near, (apart <= np.square(self.reach)).sum(axis=1), 0)
 
-    @property
+    @cached_property
     def _norms(self) -> np.ndarray:
         return np.square(self.place).sum(axis=1)
 
