@@ -40,6 +40,8 @@ ENTRIES: dict[str, Entry] = {
     "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
     "choose": Entry("RUN ...", "Take the policy shown to be best, or a clone of the log."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
+    "coverage": Entry("RUN|DATA", "Where a log is thin, where a policy goes, what to log next."),
+    "guard": Entry("RUN", "Choose below which count a fall-back acts in the policy's place."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
     "report": Entry("RUN ...", "Tables, curves and statistics of many runs on one page."),

@@ -13,6 +13,7 @@ from countmorl.cli.data import Out, writer_of, wrote
 from countmorl.cli.output import print_json
 from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
+from countmorl.cli.study_guard import guard
 from countmorl.cli.study_planners import planners
 from countmorl.cli.study_theory import theory
 from countmorl.envs.gridworld import WORLDS, find_world
@@ -109,6 +110,7 @@ def _drew(out: Path, json: bool) -> int:
 COMMANDS: dict[str, Callable[..., int]] = {
     "audit": audit,
     "counts": counts,
+    "guard": guard,
     "log": log,
     "maps": maps,
     "planners": planners,

@@ -105,7 +105,7 @@ class Why:
     fell_back: Any
     """Whether the fall-back acts in its place."""
     reason: str = ""
-    """What was wrong with the observation, where anything was."""
+    """What is wrong with the observation, where anything is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
