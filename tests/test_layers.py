@@ -53,6 +53,7 @@ LEVELS = {
     "training": 9,
     "evaluation": 10,
     "api": 10.1,
+    "export": 10.2,
     "collecting": 10.1,
     "coverage": 10.1,
     "coverage.figure": 11.1,

@@ -39,6 +39,7 @@ ENTRIES: dict[str, Entry] = {
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
     "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
     "choose": Entry("RUN ...", "Take the policy shown to be best, or a clone of the log."),
+    "export": Entry("RUN -o DIR", "Policy, counts, guard and contract as one folder."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "coverage": Entry("RUN|DATA", "Where a log is thin, where a policy goes, what to log next."),
     "guard": Entry("RUN", "Choose below which count a fall-back acts in the policy's place."),
