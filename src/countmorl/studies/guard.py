@@ -1,4 +1,4 @@
-"""Do guards keep what their fall-back earns? Policies that left their data, played in the simulator."""
+"""Do guards keep what their fall-back earns? Policies that left their data, simulated."""
 
 from __future__ import annotations
 
@@ -126,7 +126,9 @@ def guard_study(
     origin = runs[0].manifest.data
     taught, judged = split(dataset, origin.holdout if origin else None)
     clone = cloned(taught, updates=config.clone_updates, seed=config.seed)
-    found = []
+    found: list[Tried] = []
+    alone: dict[str, Point] = {}
+    back: Point | None = None
     actors = _actors(runs, policies, dataset, clone, config)
     for kind, counts in _counts(runs, config, taught, judged):
         held = HeldOut.of(taught if judged is None else judged, counts)
@@ -142,8 +144,10 @@ def guard_study(
                 episodes=config.episodes,
                 seed=config.seed,
             )
-            points = [trial.unguarded(), *map(trial.at, sorted(config.quantiles))]
-            points.append(trial.fall_back())
+            # Neither depends on what counts, nor the fall-back on the policy.
+            alone[name] = alone[name] if name in alone else trial.unguarded()
+            back = back or trial.fall_back()
+            points = [alone[name], *map(trial.at, sorted(config.quantiles)), back]
             found.append(Tried(data=dataset.name, policy=name, counts=kind, points=tuple(points)))
     return found
 
