@@ -74,7 +74,8 @@ def table():
 
 def test_the_words_are_the_schemas_own(table):
     last = [axis.said(len(axis.ranges) - 2) for axis in table.axes]
-    assert last[0].startswith("glucose above 3") and last[0].endswith(" mg/dL")
+    assert last[0].startswith("glucose above 3")
+    assert last[0].endswith(" mg/dL")
     assert last[1:] == [
         "ward is A",
         "ward is B",

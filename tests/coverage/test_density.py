@@ -25,8 +25,10 @@ def test_of_a_finite_world_equal_pairs_are_counted():
 
 def test_of_numbers_neighbours_are_counted():
     density, near = density_of_data(linear_log(60))
-    assert density.counted_by == "neighbours" and near is not None
-    assert density.held_out and density.probed == 180
+    assert density.counted_by == "neighbours"
+    assert near is not None
+    assert density.held_out
+    assert density.probed == 180
     assert density.rows == 1800
     assert density.shares["unseen"] < 0.05
     assert sum(density.shares.values()) == pytest.approx(1)

@@ -31,7 +31,8 @@ def test_step_by_step_until_it_leaves():
     assert found.shares.tolist() == [[0, 0, 1]] * 3 + [[1, 0, 0]] * 2
     assert found.whole.tolist() == pytest.approx([0.4, 0, 0.6])
     gone, step = found.left
-    assert len(gone) == found.alive.shape[1] and set(step.tolist()) == {3}
+    assert len(gone) == found.alive.shape[1]
+    assert set(step.tolist()) == {3}
     np.testing.assert_allclose(found.action, 0.5)
 
 

@@ -28,9 +28,10 @@ def test_what_was_never_tried_is_found_and_named():
     data = log_without()
     (found,) = regions_of(data, actions=True)
     high, dose = data.obs[:, 0], data.action[:, 0]
-    # The cut nearest to a half is the median, rounded; of doses more lie below, so the cut is other.
+    # Cuts are quantiles: of doses more lie below a half, so that cuts are others.
     words = found.text.split()
-    assert words[0] == "obs[0]" and words[1:2] + words[-2:-1] == ["above", "above"]
+    assert words[0] == "obs[0]"
+    assert words[1:2] + words[-2:-1] == ["above", "above"]
     inside = (high > float(words[2])) & (dose > float(words[-1]))
     assert found.rows == inside.sum() < 0.1 * found.expected
     alone = (high > float(words[2])).sum() * (dose > float(words[-1])).sum() / len(dose)

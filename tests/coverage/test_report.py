@@ -36,7 +36,8 @@ def test_all_of_it_is_json(found):
 def test_of_data_alone():
     found = coverage_of_data(linear_log(60))
     assert isinstance(found, Coverage)
-    assert found.ways == () and found.density.rows == 1800
+    assert found.ways == ()
+    assert found.density.rows == 1800
 
 
 def test_a_run_without_a_model_says_so(tmp_path):

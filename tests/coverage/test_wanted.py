@@ -32,7 +32,8 @@ def test_the_region_that_is_rare_and_valuable():
     first, *_ = log_next(table, [(imagined(obs, action, level), value)], nearest)
     assert "action[0] above" in first.text
     assert (first.value, first.usual) == (10.0, 5.5)
-    assert first.reached <= 0.5 and first.share > 0.5
+    assert first.reached <= 0.5
+    assert first.share > 0.5
     bound = float(first.text.rpartition(" ")[2])
     assert all(example.columns["action[0]"] > bound - 0.5 for example in first.examples)
     assert set(first.as_dict()) >= {"text", "reached", "value", "rows", "examples"}

@@ -11,7 +11,8 @@ def test_every_elite_carries_the_same_starts():
     stepper = Stepper(model=true_model(), logged=Logged(dataset=linear_log(60)))
     rows = stepper.rows.reshape(stepper.elites, -1)
     assert rows.shape == (2, ROLLOUTS)
-    assert (rows[0] == rows[1]).all() and (rows % 30 == 0).all()
+    assert (rows[0] == rows[1]).all()
+    assert (rows % 30 == 0).all()
     assert (stepper.last_rows == stepper.rows + 29).all()
 
 
@@ -21,4 +22,5 @@ def test_a_step_of_the_truth():
     following, reward, ends = stepper.step(obs, np.ones_like(obs), 0)
     np.testing.assert_allclose(following, 0.9 * obs + 0.1, atol=1e-6)
     np.testing.assert_allclose(reward, obs[:, 0])
-    assert not ends.any() and not stepper.over(9).any()
+    assert not ends.any()
+    assert not stepper.over(9).any()

@@ -38,8 +38,10 @@ def trial():
 
 def test_a_guarded_policy_is_worth_what_its_fall_back_is(trial):
     alone, guarded, back = trial.unguarded(), trial.at(0.05), trial.fall_back()
-    assert alone.way_cut == 1 and alone.value < 0 < back.value
-    assert guarded.imagined > 0.9 and guarded.at_logged > 0.9
+    assert alone.way_cut == 1
+    assert alone.value < 0 < back.value
+    assert guarded.imagined > 0.9
+    assert guarded.at_logged > 0.9
     assert guarded.value == pytest.approx(back.value, rel=0.05)
     assert (alone.imagined, back.imagined) == (0, 1)
     assert guarded.held_out < 0.05 + 0.02
@@ -86,7 +88,8 @@ def test_play_in_the_simulator():
     trial = Trial(guard=guard, held=held, space=data.space, task=task, episodes=2)
     point = trial.at(0.1)
     assert point.value is None
-    assert point.played.returns < 0 and point.played.score is None
+    assert point.played.returns < 0
+    assert point.played.score is None
     assert 0 < point.played.rate <= 1
     assert trial.unguarded().played.rate == 0
     assert trial.fall_back().played.rate == 1

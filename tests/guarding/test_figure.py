@@ -26,5 +26,5 @@ def test_with_and_without_values(tmp_path):
     guard_figure(chosen(value=1.0, interval=(0.0, 2.0), imagined=0.3), "run", tmp_path / "b.png")
     sizes = [(tmp_path / name).stat().st_size for name in ("a.png", "b.png")]
     assert 1000 < sizes[0] < sizes[1]
-    with pytest.raises(ConfigError, match="wanted .png"):
+    with pytest.raises(ConfigError, match=r"wanted \.png"):
         guard_figure(chosen(), "run", tmp_path / "a.gif")

@@ -116,7 +116,9 @@ def test_hold_and_fixed_and_abstain():
     hold = guard_of(fall_back="hold", fixed=(0.25,))
     assert acts(hold, [5, 10, 5])[0] == [0.25, 1, 1]
     actions, fell = acts(guard_of(fall_back="abstain"), [10, 5])
-    assert actions[0] == 1 and np.isnan(actions[1]) and fell == [False, True]
+    assert actions[0] == 1
+    assert np.isnan(actions[1])
+    assert fell == [False, True]
     assert np.isnan(acts(guard_of(fall_back="hold"), [5])[0][0])
 
 
@@ -139,6 +141,7 @@ def test_discrete_actions():
         ({"fall_back": "pray"}, "`fall_back` must be"),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_bad_settings_are_a_sentence(settings, sentence):
     with pytest.raises(ConfigError, match=sentence):
         guard_of(**settings)
@@ -183,9 +186,9 @@ def test_saved_in_its_run_and_loaded(run, kind):
 def test_damage_and_change_are_a_sentence(run):
     data, policy = load(vector_log()), load_policy(run)
     settings = GuardSettings(threshold=3.0)
-    Guard(
-        policy=policy, counts=neighbours_of(data, None), settings=settings, clone=policy
-    ).save(run)
+    Guard(policy=policy, counts=neighbours_of(data, None), settings=settings, clone=policy).save(
+        run
+    )
     path = run / "guard" / "guard.json"
     values = json.loads(path.read_text())
     for change, sentence in (

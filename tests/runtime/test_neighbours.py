@@ -27,8 +27,9 @@ def test_as_judging_counts(data):
 def test_actions_in_the_logs_own_numbers():
     data = chain_log(30)
     near = neighbours_of(data, None)
-    number, vector = near.counts(data.obs[:4], data.action[:4].argmax(axis=1)), near.counts(
-        data.obs[:4], data.action[:4]
+    number, vector = (
+        near.counts(data.obs[:4], data.action[:4].argmax(axis=1)),
+        near.counts(data.obs[:4], data.action[:4]),
     )
     np.testing.assert_array_equal(number.count, vector.count)
 

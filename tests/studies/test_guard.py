@@ -24,7 +24,8 @@ def test_every_policy_by_both_counts(pendulum, tmp_path):
     ]
     for each in found:
         alone, guarded, back = each.points
-        assert alone.played.rate == 0 and back.played.rate == 1
+        assert alone.played.rate == 0
+        assert back.played.rate == 1
         assert 0 <= guarded.played.rate <= 1
     # The fall-back is the same whatever the policy.
     assert len({each.points[-1].played.returns for each in found}) == 1
@@ -38,13 +39,16 @@ def test_noise_and_chance(pendulum):
 
     def spoilt(noise, policy=policy):
         rng = np.random.default_rng(0)
-        return Spoilt(space=load_policy(pendulum / "run").space, size=3, noise=noise, policy=policy, rng=rng)
+        return Spoilt(
+            space=load_policy(pendulum / "run").space, size=3, noise=noise, policy=policy, rng=rng
+        )
 
     np.testing.assert_allclose(spoilt(0.0).act(obs), policy.act(obs), atol=1e-6)
     moved = spoilt(0.1).act(obs) - policy.act(obs)
     assert moved.std() == pytest.approx(0.2, rel=0.1)
     chance = spoilt(0.0, None).act(obs)
-    assert np.abs(chance).max() <= 2 and chance.std() == pytest.approx(2 / 3**0.5, rel=0.1)
+    assert np.abs(chance).max() <= 2
+    assert chance.std() == pytest.approx(2 / 3**0.5, rel=0.1)
 
 
 def test_bad_wishes_are_a_sentence(pendulum):
