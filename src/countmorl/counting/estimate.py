@@ -1,18 +1,14 @@
 """From the members' counts to one count, and from a count to a penalty."""
 
-from typing import Any, Literal
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Num
+from jaxtyping import Array, Float, Int, Num
 from scipy.stats import mannwhitneyu
 
 from countmorl.errors import ConfigError
-
-Kind = Literal["LC", "AVG", "UC"]
-Join = Literal["counts", "penalties"]
-SIGNS: dict[str, float] = {"LC": -1.0, "AVG": 0.0, "UC": 1.0}
+from countmorl.runtime.levels import SIGNS, Join, Kind
+from countmorl.runtime.levels import mostly_unseen as mostly_unseen
 
 
 class CountEstimate(eqx.Module):
@@ -60,11 +56,6 @@ def members_penalty(
     each = CountEstimate.of(count_penalty(counts.astype(jnp.float32), 1.0))
     # Few counts are dear: the lower count is the higher penalty.
     return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)
-
-
-def mostly_unseen(counts: Int[Array | np.ndarray, "members *batch"]) -> Bool[Any, "*batch"]:
-    """Whether more than half of the members have never seen a pair."""
-    return 2 * (counts == 0).sum(axis=0) > len(counts)
 
 
 def unlike(far: Int[np.ndarray, "members rows"], near: Int[np.ndarray, "members others"]) -> float:

@@ -20,6 +20,7 @@ from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penal
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runs.folder import Run
+from countmorl.runtime.use import CountUse
 from countmorl.spaces import ActionSpace
 
 NAME = "counter"
@@ -51,27 +52,6 @@ class Counts:
             "estimates": {kind: float(values.mean()) for kind, values in self.estimates.items()},
             "penalty": float(self.penalty.mean()),
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountUse:
-    """How a run uses its counter, as the counter's file says."""
-
-    counter: str
-    """Its name in `countmorl.counting.COUNTERS`."""
-    beta: float
-    estimate: Kind
-    alpha: float
-    action_low: tuple[float, ...]
-    action_high: tuple[float, ...]
-    discrete: bool
-    join: Join = "counts"
-
-    @property
-    def space(self) -> ActionSpace:
-        """The actions of the run's data."""
-        low, high = (np.array(each, np.float32) for each in (self.action_low, self.action_high))
-        return ActionSpace(low=low, high=high, discrete=self.discrete)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
