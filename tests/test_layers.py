@@ -61,6 +61,7 @@ LEVELS = {
     "threads": 0,
     "sweeps": 11,
     "reports": 11,
+    "serving": 10.2,
     "demo": 12,
     "doctor": 12,
     "cli": 13,

@@ -81,9 +81,7 @@ def test_tables_are_read_by_the_schema_and_new_words_are_told(tmp_path):
         for i in range(40)
     ]
     known = from_table(rows, episode="id", obs=["x", "ward"], action="dose", reward="r")
-    form = Form(
-        obs_dim=known.obs_dim, action_dim=1, discrete=False, schema=known.schema
-    )
+    form = Form(obs_dim=known.obs_dim, action_dim=1, discrete=False, schema=known.schema)
     today = [row | {"dose": 50.0 * row["dose"]} for row in rows]
     today[3]["ward"] = "C"
     lines = ["id,x,ward,dose,r", *(",".join(map(str, row.values())) for row in today)]
@@ -101,7 +99,7 @@ def test_tables_are_read_by_the_schema_and_new_words_are_told(tmp_path):
 class TestBadInput:
     def test_columns_of_unequal_length(self, tmp_path):
         path = write(tmp_path / "log.hdf5", walks() | {"reward": np.zeros(7)})
-        with pytest.raises(DataError, match="`reward` of .* has 7 rows, wanted 1200"):
+        with pytest.raises(DataError, match=r"`reward` of .* has 7 rows, wanted 1200"):
             list(batches(path, FORM))
 
     def test_rules_for_a_log_that_is_no_table(self, tmp_path):
@@ -115,5 +113,5 @@ class TestBadInput:
 
     def test_another_number_of_columns(self, tmp_path):
         path = write(tmp_path / "log.hdf5", walks())
-        with pytest.raises(DataError, match="the training had 3 and 1; it lacks"):
+        with pytest.raises(DataError, match="the training had 3 and 1"):
             list(batches(path, Form(obs_dim=3, action_dim=1, discrete=False)))

@@ -11,9 +11,7 @@ def pool(episodes: int = 200, aside: int = 0, fitted: bool = False, rarer: bool 
     below[::2] = 10
     flags = np.arange(episodes) < aside
     return Pool(
-        tally=Tally(
-            below=below, known=np.full((episodes, 1), 10), reward=np.zeros(episodes)
-        ),
+        tally=Tally(below=below, known=np.full((episodes, 1), 10), reward=np.zeros(episodes)),
         aside=flags,
         fitted=np.array([fitted]),
         rarer=np.array([rarer]),

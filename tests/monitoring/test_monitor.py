@@ -81,7 +81,7 @@ def test_what_is_asked_for_moves_the_limit(baseline):
 class TestBadInput:
     def test_false_alarms_out_of_range(self, baseline):
         for wrong in (0.0, 0.9, float("nan")):
-            with pytest.raises(ConfigError, match="from 0.001 to 0.5"):
+            with pytest.raises(ConfigError, match=r"from 0\.001 to 0\.5"):
                 monitor(baseline, walks(), false_alarms=wrong)
 
     def test_counts_that_belong_to_another(self, baseline):
@@ -94,9 +94,11 @@ class TestBadInput:
             monitor(baseline, log)
 
     def test_other_actions(self, baseline):
-        log = walks() | {"action": np.zeros((1200, 2))}
-        log["action_count"] = np.array(2)
-        with pytest.raises(DataError):
+        more = walks() | {"action": np.zeros((1200, 2))}
+        with pytest.raises(DataError, match="2 action numbers, the training had 2 and 1"):
+            monitor(baseline, more)
+        log = more | {"action": np.eye(2)[np.zeros(1200, int)], "action_count": np.array(2)}
+        with pytest.raises(DataError, match="discrete actions"):
             monitor(baseline, log)
 
     def test_a_value_that_is_none(self, baseline):
@@ -111,7 +113,7 @@ class TestBadInput:
             monitor(baseline, log)
 
     def test_no_such_log(self, baseline):
-        with pytest.raises(DataError, match="No dataset named"):
+        with pytest.raises(DataError, match="There is no file nowhere"):
             monitor(baseline, "nowhere.hdf5")
 
     def test_a_table_where_the_training_had_no_names(self, baseline, tmp_path):

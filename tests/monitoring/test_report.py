@@ -17,7 +17,11 @@ COLUMN = Moved(
         ),
         ({"now": 0.1}, False, "glucose is higher: 10.0% of the rows"),
         ({"name": "ward=C"}, True, "ward=C in 45.0% of the rows, in training in 70.0%."),
-        ({"part": "counted", "at": 0.0}, False, "55.0% of the pairs of observation and action were"),
+        (
+            {"part": "counted", "at": 0.0},
+            False,
+            "55.0% of the pairs of observation and action were",
+        ),
         ({"part": "counted"}, False, "55.0% of the pairs were logged 120 times or less, where 30"),
         ({"part": "followed"}, False, "after the same observations and actions glucose goes lower"),
         ({"part": "followed", "name": "reward"}, False, "actions rewards are lower than in"),

@@ -39,6 +39,7 @@ ENTRIES: dict[str, Entry] = {
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
     "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
     "choose": Entry("RUN ...", "Take the policy shown to be best, or a clone of the log."),
+    "serve": Entry("DIR", "Answer requests for actions over HTTP, with their counts."),
     "monitor": Entry("RUN LOG", "Say whether today's log is still like the training's."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "counts": Entry("...", "Count new logs without a training; add up counts of sites.", True),

@@ -89,9 +89,7 @@ def export_file(run: Run, out: Path) -> Standing:
         raise DataError(f"{out} exists already. Delete it first, or choose another name.")
     found = added_to(run.path, Counts.of_run(run.path).codes_digest)
     if found is None:
-        raise RunError(
-            f"Nothing was added to {run.path} yet: countmorl counts add {run.path} LOG."
-        )
+        raise RunError(f"Nothing was added to {run.path} yet: countmorl counts add {run.path} LOG.")
     found.save(out)
     return Standing(logs=found.logs)
 

@@ -172,15 +172,18 @@ def _columns(fields: Fields, form: Form) -> tuple[np.ndarray, dict[str, np.ndarr
     names = obs_names(fields.schema, fields.obs.shape[1])
     own = obs_names(form.schema if fields.schema else None, form.obs_dim)
     lacking = [name for name in own if name not in names]
-    if lacking or fields.action.shape[1] < form.action_dim:
+    more = [name for name in names if name not in own]
+    # What is more can only be a number of a table that says: another word.
+    others = fields.action.shape[1] - form.action_dim
+    named = form.schema is not None and fields.schema is not None
+    if lacking or (more and not named) or others < 0 or (others and not named):
         raise DataError(
             f"'{fields.name}' has {fields.obs.shape[1]} observation and {fields.action.shape[1]} "
             f"action numbers, the training had {form.obs_dim} and {form.action_dim}"
-            + (f"; it lacks {', '.join(lacking[:5])}" if lacking else "")
+            + (f"; it lacks {', '.join(lacking[:5])}" if lacking and named else "")
             + ". Give a log of the same columns; a table is read by the run's own schema."
         )
-    more = [name for name in names if name not in own]
-    if [name for name in more if f"={OTHER}" not in name] or (more and not form.schema):
+    if [name for name in more if f"={OTHER}" not in name]:
         raise DataError(
             f"'{fields.name}' has columns that the training did not: {', '.join(more[:5])}. Give a "
             "log of the same columns; a table is read by the run's own schema."
@@ -191,16 +194,14 @@ def _columns(fields: Fields, form: Form) -> tuple[np.ndarray, dict[str, np.ndarr
         for name in more
         if "@" not in name
     }
-    if fields.action.shape[1] > form.action_dim:
-        assert form.schema is not None  # Only words may be more than the training knew.
+    if others:
+        assert form.schema is not None
         strange[form.schema.action[0].name] = fields.action[:, -1] > 0
     return np.array([places[name] for name in own]), strange
 
 
 @contextmanager
-def _imported(
-    path: Path, form: Form, missing: tuple[str, ...]
-) -> Iterator[tuple[Path, Form]]:
+def _imported(path: Path, form: Form, missing: tuple[str, ...]) -> Iterator[tuple[Path, Form]]:
     """A table as a file of arrays, by the training's schema; new words get a number of theirs."""
     from countmorl.data.tables.importing import complete, import_file
 

@@ -154,7 +154,10 @@ class Baseline:
         inputs = self.form.obs_dim + self.form.action_dim
         if self.foretold.mean.shape != (inputs,) or not episodes or not pool.spread > 0:
             return "its parts do not fit together"
-        if edges.column.dtype.kind != "i" or not ((0 <= edges.column) & (edges.column < width)).all():
+        if (
+            edges.column.dtype.kind != "i"
+            or not ((0 <= edges.column) & (edges.column < width)).all()
+        ):
             return "its edges are of columns that there are not"
         if (tally.known < 0).any() or (tally.rows < 1).any():
             return "it has episodes without rows"

@@ -14,6 +14,8 @@ FEATURES = 128
 """Random features beside the plain numbers, at the most."""
 ROWS_EACH = 100
 """Rows there must be for each of them: few enough that rows it was fitted on look like others."""
+FAR = 5.0
+"""Deviations from the mean beyond which an input counts as so far."""
 RIDGE = 1e-3
 """Weight of the penalty, for each row."""
 
@@ -64,7 +66,8 @@ class Foretold:
 
     def features(self, inputs: np.ndarray) -> np.ndarray:
         """What the targets are a linear function of."""
-        x = np.clip((inputs - self.mean) / self.std, -1e6, 1e6).astype(np.float32)
+        # A column that lies anywhere else must not make all others look foretold wrongly.
+        x = np.clip((inputs - self.mean) / self.std, -FAR, FAR).astype(np.float32)
         ones = np.ones((len(x), 1), np.float32)
         return np.concatenate([ones, x, np.tanh(np.concatenate([x, ones], 1) @ self.spin)], axis=1)
 

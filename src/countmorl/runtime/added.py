@@ -96,7 +96,7 @@ class Added:
                 f"{meta.get('kind', 'unknown')} of format {meta.get('format')}."
             )
         try:
-            return _read(arrays, meta)
+            return _stored_added(arrays, meta)
         except (KeyError, TypeError, ValueError, OverflowError, ConfigError) as error:
             raise RunError(f"{path} does not hold complete counts: {error}.") from error
 
@@ -117,15 +117,13 @@ def tables_of(words: np.ndarray, known: np.ndarray) -> tuple[Table | None, ...]:
     return tuple(Table.of(each[has]) if has.any() else None for each, has in pairs)
 
 
-def summed(
-    one: Sequence[Table | None], other: Sequence[Table | None]
-) -> tuple[Table | None, ...]:
+def summed(one: Sequence[Table | None], other: Sequence[Table | None]) -> tuple[Table | None, ...]:
     """Add up the tables of two logs, member by member."""
     pairs = zip(one, other, strict=True)
     return tuple(a.merge(b) if a and b else a or b for a, b in pairs)
 
 
-def _read(arrays: Arrays, meta: Mapping[str, Any]) -> Added:
+def _stored_added(arrays: Arrays, meta: Mapping[str, Any]) -> Added:
     members = meta["members"]
     if type(members) is not int or not 0 < members <= 1_000:
         raise ValueError("it does not say of how many members they are")
@@ -134,12 +132,12 @@ def _read(arrays: Arrays, meta: Mapping[str, Any]) -> Added:
         words, counts = arrays.get(f"{place}.words"), arrays.get(f"{place}.counts")
         if (words is None) != (counts is None):
             raise ValueError("a table is not whole")
-        tables.append(None if words is None or counts is None else _table(words, counts))
+        tables.append(None if words is None or counts is None else _stored_table(words, counts))
     logs = tuple(from_json(AddedLog, log) for log in meta["logs"])
     return Added(codes=str(meta["codes"]), tables=tuple(tables), logs=logs)
 
 
-def _table(words: np.ndarray, counts: np.ndarray) -> Table:
+def _stored_table(words: np.ndarray, counts: np.ndarray) -> Table:
     fits = words.ndim == 2 and words.size and counts.shape == words.shape[:1]
     if not fits or words.dtype != np.uint32 or counts.dtype.kind not in "iu":
         raise ValueError("a table is not one")

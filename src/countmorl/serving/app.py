@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from countmorl.errors import CountMorlError, printable
 from countmorl.extras import require
@@ -43,6 +43,7 @@ class Answer:
         return found if self.why is None else found | {"why": self.why}
 
 
+@runtime_checkable
 class Answers(Protocol):
     """Whatever a service stands before."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 from typing import Any
 
@@ -18,8 +17,6 @@ TOKEN = "COUNTMORL_TOKEN"
 """The environment's variable that holds the token."""
 IDLE = 30
 """Seconds that a connection may be kept without a request."""
-HEADERS = 10.0
-"""Seconds in which the head of a request has to be there."""
 CONNECTIONS = 2_000
 """Connections at once; others are told to come back."""
 
@@ -56,58 +53,18 @@ def checked_token(token: str | None) -> str | None:
     return token
 
 
-def patient_protocol() -> Any:
-    """Uvicorn's protocol, which also ends connections that never finish the head of a request."""
-    base: Any = require("uvicorn.protocols.http.h11_impl").H11Protocol
-
-    class Patient(base):
-        """Hangs up where no request has come in time."""
-
-        waiting: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._wait()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._wait()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop()
-            super().connection_lost(exc)
-
-        def _wait(self) -> None:
-            """Begin to wait for a head, or go on waiting; not while a request is answered."""
-            if self.cycle is not None and not self.cycle.response_complete:
-                self._stop()
-            elif self.waiting is None:
-                self.waiting = self.loop.call_later(HEADERS, self._hang_up)
-
-        def _hang_up(self) -> None:
-            self.waiting = None
-            busy = self.cycle is not None and not self.cycle.response_complete
-            if not busy and not self.transport.is_closing():
-                self.transport.close()
-
-        def _stop(self) -> None:
-            if self.waiting is not None:
-                self.waiting.cancel()
-                self.waiting = None
-
-    return Patient
-
-
 def make_server(app: Any, *, host: str, port: int) -> Any:
     """A server that is not yet running."""
     if not 0 <= port < 65_536:
         raise ConfigError(f"`port` must be from 0 to 65535, got {port}.")
     uvicorn = require("uvicorn")
+    from countmorl.serving.patience import Patient  # It stands on Uvicorn, an extra.
+
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
-        http=patient_protocol(),
+        http=Patient,
         ws="none",
         lifespan="off",
         log_level="warning",

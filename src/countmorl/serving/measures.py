@@ -19,7 +19,9 @@ class Measures:
         self.content_type: str = kept.CONTENT_TYPE_LATEST
         self.registry = kept.CollectorRegistry()
 
-        def make(kind: Any, name: str, about: str, labels: tuple[str, ...] = (), **more: Any) -> Any:
+        def make(
+            kind: Any, name: str, about: str, labels: tuple[str, ...] = (), **more: Any
+        ) -> Any:
             return kind(f"countmorl_{name}", about, labels, registry=self.registry, **more)
 
         self._requests = make(
