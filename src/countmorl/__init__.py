@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from countmorl.runs.options import DataOptions as DataOptions
     from countmorl.runs.options import RunOptions as RunOptions
     from countmorl.runs.summary import summarize as summarize
+    from countmorl.runtime.guard import Guard as Guard
     from countmorl.runtime.load import load_policy as load_policy
     from countmorl.runtime.policy import Policy as Policy
     from countmorl.sweeps.methods import Method as Method
@@ -56,6 +57,7 @@ _HOMES = {
     "DataOptions": "runs.options",
     "Dataset": "data.dataset",
     "Estimate": "evaluation.base",
+    "Guard": "runtime.guard",
     "MOPO": "algorithms.mopo",
     "Method": "sweeps.methods",
     "MOBILE": "algorithms.mobile",

@@ -44,10 +44,12 @@ def test_exactly_the_counts_of_the_training(run):
     counts = Counts.of_run(path)
     got = counts.counts(obs, action)
     np.testing.assert_array_equal(got.members, wanted.members)
-    np.testing.assert_allclose(got.count, wanted.estimates[counts.use.estimate], rtol=1e-5)
+    np.testing.assert_allclose(
+        got.count, wanted.estimates[counts.use.estimate], rtol=1e-5, atol=1e-4
+    )
     assert set(got.level) <= {"covered", "thin", "unseen"}
     assert got.members[:, :300].any(axis=0).mean() > 0.5
-    assert (got.level == "unseen").any()
+    assert (got.level != "covered").any()
 
 
 def test_what_is_thin_comes_from_held_out_rows(run):

@@ -10,6 +10,7 @@ from typing import Annotated
 import tyro
 from tyro.conf import Positional
 
+from countmorl.serving.answering import BundleAnswers
 from countmorl.serving.app import Limits, make_app
 from countmorl.serving.listening import (
     TOKEN,
@@ -18,7 +19,6 @@ from countmorl.serving.listening import (
     make_server,
     warning,
 )
-from countmorl.serving.opened import opened
 
 PORT = 8_400
 
@@ -37,7 +37,7 @@ def serve(
     Where the environment holds COUNTMORL_TOKEN, requests need "Authorization: Bearer TOKEN".
 
     Args:
-        where: The folder of a bundle, or of a run.
+        where: The folder of a bundle, made by `countmorl export RUN -o DIR`.
         host: The address to listen at; by default this machine alone can ask.
         port: The port; 0 takes a free one.
         most_bytes: Bytes that the body of a request may have.
@@ -45,7 +45,7 @@ def serve(
     """
     token = checked_token(os.environ.get(TOKEN))
     limits = Limits(most_bytes=most_bytes, seconds=seconds)
-    app = make_app(opened(where), token=token, limits=limits)
+    app = make_app(BundleAnswers.load(where), token=token, limits=limits)
     server = make_server(app, host=host, port=port)
     if said := warning(host, token):
         print(f"warning: {said}", file=sys.stderr, flush=True)

@@ -14,6 +14,7 @@ from countmorl.cli.output import print_json
 from countmorl.cli.study_alarms import alarms
 from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
+from countmorl.cli.study_guard import guard
 from countmorl.cli.study_planners import planners
 from countmorl.cli.study_theory import theory
 from countmorl.envs.gridworld import WORLDS, find_world
@@ -111,6 +112,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "alarms": alarms,
     "audit": audit,
     "counts": counts,
+    "guard": guard,
     "log": log,
     "maps": maps,
     "planners": planners,

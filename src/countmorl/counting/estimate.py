@@ -7,8 +7,10 @@ from jaxtyping import Array, Float, Int, Num
 from scipy.stats import mannwhitneyu
 
 from countmorl.errors import ConfigError
-from countmorl.runtime.levels import SIGNS, Join, Kind
+from countmorl.runtime.levels import SIGNS, EstimateKind, Join
 from countmorl.runtime.levels import mostly_unseen as mostly_unseen
+
+Kind = EstimateKind
 
 
 class CountEstimate(eqx.Module):

@@ -48,6 +48,8 @@ class BenchConfig:
 
     clone_updates: int = 5000
     """Gradient steps of the clone of the log."""
+    critics: bool = True
+    """Whether critics are fitted to the log; without them rollouts alone judge."""
     fqe: FQEConfig = field(default_factory=FQEConfig)
     model: EnsembleConfig = field(default_factory=EnsembleConfig)
     """The model that is fitted where no run has one."""
@@ -107,7 +109,7 @@ class Bench:
         say("rolling the clone out")
         rolled = value.roll(actor)
         log_fit = None
-        if measure.horizon is None or measure.horizon <= LONGEST:
+        if config.critics and (measure.horizon is None or measure.horizon <= LONGEST):
             say("fitting critics of the log")
             done = rows.actions[rows.starts]
             log_fit = fit_q(

@@ -37,10 +37,17 @@ class _Drawn(NamedTuple):
     aside: np.ndarray
 
 
-def baseline_of(run: Run, *, data: Source | None = None, save: bool = True) -> Baseline:
-    """The baseline that a run keeps, or a new one of its data; `data` says where they lie now."""
+def baseline_of(
+    run: Run, *, data: Source | None = None, save: bool = True, counted: bool = True
+) -> Baseline:
+    """The baseline that a run keeps, or a new one of its data; `data` says where they lie now.
+
+    `counted` says whether a run that counts watches its counts.
+    """
     path = run.path / BASELINE_FILE
-    counts = Counts.of_run(run.path) if run.result_path("counter").exists() else None
+    counts = None
+    if counted and run.result_path("counter").exists():
+        counts = Counts.of_run(run.path)
     counter = None if counts is None else counts.codes_digest
     origin = run.manifest.data
     if path.exists():

@@ -221,7 +221,7 @@ class Counts:
     def _problem(self) -> str | None:
         coder = self.coder
         arrays = {"mean": self.mean, "std": self.std, **coder.to_arrays()}
-        wrong = [n for n, a in arrays.items() if a.dtype.kind != "f" or not _whole(n, a)]
+        wrong = [n for n, a in arrays.items() if a.dtype.kind != "f" or not _only_finite(n, a)]
         if wrong:
             return f"`{wrong[0]}` holds other than finite numbers"
         if said := coder.problem():
@@ -246,7 +246,7 @@ class Counts:
         return None if len(self.mean) > space.size else "its actions are larger than its pairs"
 
 
-def _whole(name: str, array: np.ndarray) -> bool:
+def _only_finite(name: str, array: np.ndarray) -> bool:
     """Whether all numbers are finite; the known numbers of an exact counter end in infinities."""
     known = np.isfinite(array)
     return bool((known | (array == np.inf)).all() if name == "values" else known.all())

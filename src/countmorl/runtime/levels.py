@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-Kind = Literal["LC", "AVG", "UC"]
+EstimateKind = Literal["LC", "AVG", "UC"]
 Join = Literal["counts", "penalties"]
 Level = Literal["covered", "thin", "unseen"]
 LEVELS: tuple[Level, ...] = ("unseen", "thin", "covered")
@@ -63,3 +63,12 @@ def thin_below(members: np.ndarray, count: np.ndarray) -> float:
     """
     seen = count[~np.asarray(mostly_unseen(members))]
     return max(1.0, float(np.quantile(seen, THIN_SHARE))) if len(seen) else 1.0
+
+
+@runtime_checkable
+class CountsPairs(Protocol):
+    """Whatever counts pairs: a run's codes, or distances to logged rows."""
+
+    def counts(self, obs: Any, action: Any) -> Counted:
+        """Count pairs [n, obs] and [n, action]; actions as the log has them."""
+        ...

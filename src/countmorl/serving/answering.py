@@ -1,87 +1,76 @@
-"""What a service stands before: a policy with its counts and its guard."""
+"""What a service stands before: a bundle."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from countmorl.configs import to_json
 from countmorl.errors import DataError
-from countmorl.runtime.actions import name_action
-from countmorl.runtime.named import as_numbers
-from countmorl.runtime.rows import Rows
-from countmorl.runtime.session import NO_NAMES
-from countmorl.schema import Schema
+from countmorl.runtime.actions import is_nobodys, name_action
+from countmorl.runtime.bundle import Bundle, load_bundle
 from countmorl.serving.app import Answer
 
 NOBODY = "The guard abstains: such a pair was logged too rarely. A person has to decide."
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Answering:
-    """Answers of a policy: guarded where it has a guard, counted where it has counts."""
+class BundleAnswers:
+    """Answers of a bundle, without a memory: every request stands alone."""
 
-    policy: Any
-    counts: Any = None
-    """`Counts`, where there are any."""
-    guard: Any = None
-    """`Guard`, where there is one; it counts by its own counts."""
-    contract: Mapping[str, Any] = field(default_factory=dict)
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+
+    @classmethod
+    def load(cls, folder: Path) -> BundleAnswers:
+        """Read a bundle, made by `countmorl export RUN -o DIR`."""
+        return cls(load_bundle(folder))
+
+    @cached_property
+    def contract(self) -> Mapping[str, Any]:
+        """What the bundle wants and gives."""
+        return to_json(self.bundle.contract)
 
     def numbers(self, obs: Sequence[Sequence[float]]) -> list[Answer]:
         """Act on observations."""
-        lengths = {len(row) for row in obs}
-        if lengths != {self.policy.obs_dim}:
-            odd = next(each for each in lengths if each != self.policy.obs_dim)
-            raise DataError(
-                f"The policy wants observations of {self.policy.obs_dim} numbers, got one of {odd}."
+        size = len(self.bundle.contract.observation)
+        odd = [len(row) for row in obs if len(row) != size]
+        if odd:
+            raise DataError(f"The policy wants observations of {size} numbers, got {odd[0]}.")
+        if len(obs) == 1:  # One alone is told its reason, too.
+            action, why = self.bundle.act(obs[0])
+            return [self._answer(action, why.count, why.level, why.fell_back, why.reason)]
+        actions, why = self.bundle.act(obs)
+        return [
+            self._answer(action, count, level, back, None)
+            for action, count, level, back in zip(
+                actions, why.count, why.level, why.fell_back, strict=True
             )
-        return self._answers(as_numbers(obs))
+        ]
 
     def rows(self, rows: Sequence[Mapping[str, Any]]) -> list[Answer]:
         """Act on rows of a log, by name."""
-        if self._named is None:
-            raise DataError(NO_NAMES.replace("`act` an array", "`obs` a list"))
-        if why := self._named.needs_session:
-            raise DataError(
-                f"This policy cannot act on a row alone: {why}. Give `obs` the numbers of the "
-                "whole observation, in the contract's order."
-            )
-        return self._answers(self._named.table(rows))
-
-    @cached_property
-    def _schema(self) -> Schema | None:
-        return getattr(self.policy, "schema", None)
-
-    @cached_property
-    def _named(self) -> Rows | None:
-        return None if self._schema is None else Rows(self._schema)
-
-    def _answers(self, obs: np.ndarray) -> list[Answer]:
-        if self.guard is not None:
-            actions, why = self.guard.act(obs)
-            counts, levels, back = why.count, why.level, why.fell_back
-        else:
-            actions = self.policy.act(obs)
-            found = None if self.counts is None else self.counts.counts(obs, actions)
-            counts, levels = (None, None) if found is None else (found.count, found.level)
-            back = np.zeros(len(obs), bool)
         return [
-            self._answer(
-                action,
-                None if counts is None else float(counts[place]),
-                None if levels is None else str(levels[place]),
-                bool(back[place]),
-            )
-            for place, action in enumerate(np.asarray(actions))
+            _said(action, why.count, why.level, why.fell_back, why.reason)
+            for action, why in self.bundle.act_rows(rows)
         ]
 
-    def _answer(self, action: Any, count: float | None, level: str | None, back: bool) -> Answer:
-        nobody = bool(action < 0) if self.policy.discrete else not np.isfinite(action).all()
-        if nobody:
-            return Answer(action=None, count=count, level=level, fell_back=back, why=NOBODY)
-        named = action.tolist() if self._schema is None else name_action(self._schema, action)
-        return Answer(action=named, count=count, level=level, fell_back=back)
+    def _answer(self, action: Any, count: Any, level: Any, back: Any, reason: Any) -> Answer:
+        if is_nobodys(action):
+            return _said(None, count, level, back, reason)
+        schema = self.bundle.contract.schema
+        named = np.asarray(action).tolist() if schema is None else name_action(schema, action)
+        return _said(named, count, level, back, reason)
+
+
+def _said(action: Any, count: Any, level: Any, back: Any, reason: str | None) -> Answer:
+    return Answer(
+        action=action,
+        count=None if count is None else float(count),
+        level=None if level is None else str(level),
+        fell_back=bool(back),
+        why=reason or (NOBODY if action is None else None),
+    )
