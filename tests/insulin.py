@@ -79,12 +79,13 @@ class StandIn:
 class SimGlucose:
     """simglucose: the UVA/Padova model of type 1 diabetes, thirty patients, and a sensor.
 
-    Of the package the patients and the sensor are used. It imports an old gym when it is imported
-    itself, of which nothing is needed here.
+    Of the package the patients and the sensor are used. It also imports an old gym and Matplotlib,
+    of which nothing is needed here.
     """
 
     def __init__(self) -> None:
-        for name in ("gym", "gym.envs", "gym.envs.registration"):
+        others = ("gym", "gym.envs", "gym.envs.registration", "matplotlib", "matplotlib.pyplot")
+        for name in others:
             sys.modules.setdefault(name, ModuleType(name))
         sys.modules["gym.envs.registration"].register = lambda **_: None  # type: ignore
         import pandas as pd

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import pytest
 
 from countmorl.cli import serve as command
@@ -13,10 +15,23 @@ class Server:
         pass
 
 
+class Answers:
+    """Stands for a bundle's."""
+
+    contract: ClassVar = {}
+
+    def numbers(self, obs):
+        return []
+
+    def rows(self, rows):
+        return []
+
+
 @pytest.fixture
 def made(monkeypatch):
     """What was asked of the server that was made."""
     asked = []
+    monkeypatch.setattr(command.BundleAnswers, "load", lambda folder: Answers())
 
     def make(app, **about):
         asked.append(about)
@@ -51,12 +66,18 @@ def test_a_port_that_is_taken(run_cli, trained, made, monkeypatch):
 
 def test_bad_input(run_cli, trained, monkeypatch):
     for words, said in (
-        (("nowhere",), "There is no folder"),
-        ((trained / "run", "--port", 99999), "`port` must be from 0 to 65535"),
-        ((trained,), "holds no policy"),
+        (("nowhere",), "is not a bundle"),
+        ((trained / "run",), "is not a bundle: it holds no contract.json. `countmorl export RUN"),
     ):
         code, out, err = run_cli("serve", *words)
         assert (code, out) == (2, "")
         assert said in err
     monkeypatch.setenv(TOKEN, "short")
     assert "at least 16 plain characters" in run_cli("serve", trained / "run")[2]
+
+
+def test_a_port_that_is_none(run_cli, trained, monkeypatch):
+    monkeypatch.setattr(command.BundleAnswers, "load", lambda folder: Answers())
+    code, _, err = run_cli("serve", trained / "run", "--port", 99999)
+    assert code == 2
+    assert "`port` must be from 0 to 65535" in err

@@ -1,14 +1,40 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from countmorl.errors import DataError
+from asked import ask
+from countmorl.errors import DataError, RunError
+from countmorl.runtime.bundle import Bundle
+from countmorl.runtime.contract import CONTRACT_FORMAT, Contract, Origin, Range
+from countmorl.runtime.guard import Guard, GuardSettings
+from countmorl.runtime.levels import Counted
 from countmorl.runtime.policy import Policy
 from countmorl.schema import Column, Schema
-from countmorl.serving.answering import NOBODY, Answering
+from countmorl.serving.answering import NOBODY, BundleAnswers
+from countmorl.serving.app import make_app
 from countmorl.spaces import ActionSpace
 
+NAMES = Schema(
+    obs=(Column(name="glucose"), Column(name="meal")), action=(Column(name="dose"),), reward="r"
+)
+CHOICES = Schema(
+    obs=NAMES.obs,
+    action=(Column(name="offer", kind="category", values=("mail", "call")),),
+    reward="r",
+)
 
-def policy(schema: Schema | None = None, discrete: bool = False) -> Policy:
+
+class Counting:
+    """Pairs with a first number below 0 were never logged, all others nine times."""
+
+    def counts(self, obs, action):
+        count = np.where(np.atleast_2d(obs)[:, 0] < 0, 0.0, 9.0)
+        level = np.where(count == 0, "unseen", "covered")
+        return Counted(members=count[None].astype(int), count=count, level=level)
+
+
+def policy(schema: Schema | None, discrete: bool) -> Policy:
     """x0 - x1, squashed; or the first of two choices where it is positive."""
     weight = np.array([[1.0, -1.0], [-1.0, 1.0]] if discrete else [[1.0], [-1.0]], np.float32)
     ones = np.ones(1, np.float32)
@@ -23,66 +49,114 @@ def policy(schema: Schema | None = None, discrete: bool = False) -> Policy:
     )
 
 
-NAMES = Schema(
-    obs=(Column(name="glucose"), Column(name="meal")), action=(Column(name="dose"),), reward="r"
-)
+def answers(
+    schema: Schema | None = None, *, discrete: bool = False, counted: bool = True, back: str = ""
+) -> BundleAnswers:
+    """A bundle of that policy; `back` is the fall-back of its guard, where it has one."""
+    names = schema.obs_names if schema else ("obs[0]", "obs[1]")
+    settings = GuardSettings(threshold=1.0, fall_back=back) if back else None  # type: ignore
+    acting, counts = policy(schema, discrete), Counting() if counted else None
+    sizes = (("mail", "call") if discrete else ("dose",)) if schema else ("0", "1")
+    origin = Origin(countmorl="0", algorithm="bc", dataset="d", dataset_hash="h", task=None)
+    contract = Contract(
+        format=CONTRACT_FORMAT,
+        origin=origin,
+        observation=tuple(Range(name=n, unit="", low=-9.0, high=9.0) for n in names),
+        history=1,
+        discrete=discrete,
+        action=tuple(Range(name=n, unit="", low=-1.0, high=1.0) for n in sizes[: 1 + discrete]),
+        schema=schema,
+        counts="codes" if counted else None,
+        thin=2.0 if counted else None,
+        guard=settings,
+        reach=1.0,
+        far="refuse",
+        unreadable="refuse",
+        judged=None,
+    )
+    guard = Guard(policy=acting, counts=counts, settings=settings) if settings else None  # type: ignore
+    return BundleAnswers(Bundle(contract=contract, policy=acting, counts=counts, guard=guard))
 
 
-class Counting:
-    def counts(self, obs, action):
-        return type("C", (), {"count": np.full(len(obs), 3.0), "level": np.full(len(obs), "thin")})
-
-
-def test_numbers_with_counts():
-    (found,) = Answering(policy=policy(), counts=Counting()).numbers([[1.0, 1.0]])
-    assert (found.action, found.count, found.level, found.fell_back) == ([0.0], 3.0, "thin", False)
-    (bare,) = Answering(policy=policy()).numbers([[1.0, 1.0]])
+def test_numbers_alone_and_together():
+    (one,) = answers().numbers([[1.0, 1.0]])
+    assert (one.action, one.count, one.level, one.fell_back, one.why) == (
+        [0.0],
+        9.0,
+        "covered",
+        False,
+        None,
+    )
+    several = answers().numbers([[1.0, 1.0], [-1.0, -1.0]])
+    assert [each.level for each in several] == ["covered", "unseen"]
+    (bare,) = answers(counted=False).numbers([[1.0, 1.0]])
     assert (bare.count, bare.level) == (None, None)
+    assert [each.count for each in answers(counted=False).numbers([[1.0, 1.0]] * 2)] == [None] * 2
 
 
 def test_rows_by_name():
-    answers = Answering(policy=policy(NAMES)).rows([{"glucose": "2", "meal": 2}])
-    assert answers[0].action == {"dose": 0.0}
+    found = answers(NAMES).rows([{"glucose": "2", "meal": 2}, {"glucose": -1, "meal": -1}])
+    assert [each.action for each in found] == [{"dose": 0.0}, {"dose": 0.0}]
+    assert [each.level for each in found] == ["covered", "unseen"]
 
 
 def test_choices_are_numbers_or_names():
-    answers = Answering(policy=policy(discrete=True)).numbers([[1, 0], [0, 1]])
-    assert [each.action for each in answers] == [0, 1]
+    assert [a.action for a in answers(discrete=True).numbers([[1, 0], [0, 1]])] == [0, 1]
+    named = answers(CHOICES, discrete=True)
+    assert [a.action for a in named.numbers([[1, 0], [0, 1]])] == ["mail", "call"]
+    assert named.numbers([[1, 0]])[0].action == "mail"
 
 
 @pytest.mark.parametrize("discrete", [False, True])
-def test_a_guard_acts_or_leaves_it_to_a_person(discrete):
-    class Guard:
-        def act(self, obs):
-            action = np.array([-1, 1]) if discrete else np.array([[np.nan], [0.5]], np.float32)
-            levels = np.array(["unseen", "covered"])
-            why = {"count": np.array([0.0, 9.0]), "level": levels, "fell_back": levels == "unseen"}
-            return action, type("Why", (), why)
+def test_a_guard_leaves_it_to_a_person(discrete):
+    guarded = answers(discrete=discrete, back="abstain")
+    for obs in ([[-1.0, 0.0]], [[-1.0, 0.0], [1.0, 1.0]]):
+        first = guarded.numbers(obs)[0]
+        assert (first.action, first.fell_back, first.why) == (None, True, NOBODY)
+    assert guarded.numbers([[-1.0, 0.0], [1.0, 1.0]])[1].fell_back is False
+    (row,) = answers(NAMES, back="abstain").rows([{"glucose": -1, "meal": 0}])
+    assert (row.action, row.why) == (None, NOBODY)
 
-    found = Answering(policy=policy(discrete=discrete), guard=Guard()).numbers([[0, 0], [0, 1]])
-    assert (found[0].action, found[0].why, found[0].fell_back) == (None, NOBODY, True)
-    assert (found[1].action, found[1].why) == (1 if discrete else [0.5], None)
+
+def test_over_http_and_its_contract():
+    app = make_app(answers(NAMES))
+    _, _, said = ask(app, "POST", "/act", {"row": {"glucose": 1, "meal": 1}})
+    assert said == {"action": {"dose": 0.0}, "count": 9.0, "level": "covered", "fell_back": False}
+    _, _, contract = ask(app, "GET", "/contract")
+    assert [each["name"] for each in contract["observation"]] == ["glucose", "meal"]
 
 
 class TestBadInput:
-    def test_another_number_of_numbers(self):
-        with pytest.raises(DataError, match="observations of 2 numbers, got one of 3"):
-            Answering(policy=policy()).numbers([[1, 2], [1, 2, 3]])
-
-    def test_numbers_beyond_single_precision(self):
-        with pytest.raises(DataError, match="must be finite"):
-            Answering(policy=policy()).numbers([[1e300, 0]])
+    @pytest.mark.parametrize(
+        ("body", "said"),
+        [
+            ({"obs": [1, 2, 3]}, "observations of 2 numbers, got 3"),
+            ({"obs": [[1, 2], [1]]}, "observations of 2 numbers, got 1"),
+            ({"obs": [1e300, 0]}, "must be finite"),
+            ({"obs": [1000, 0]}, "glucose"),
+            ({"obs": [[0, 0], [1000, 0]]}, "glucose"),
+            ({"row": {"glucose": 1}}, "The row has no 'meal'"),
+            ({"row": {"glucose": 1, "meal": None}}, "'meal' is missing"),
+            ({"row": {"glucose": 1, "meal": "much"}}, "'meal' must be a number"),
+            ({"row": {"glucose": [1], "meal": 1}}, "'glucose' must be a number"),
+            ({"row": {"glucose": 1000, "meal": 1}}, "glucose"),
+        ],
+    )
+    def test_what_the_contract_refuses(self, body, said):
+        status, _, answer = ask(make_app(answers(NAMES)), "POST", "/act", body)
+        assert status == 422
+        assert said in answer["error"]
 
     def test_rows_where_the_log_had_no_names(self):
         with pytest.raises(DataError, match="had no names of columns"):
-            Answering(policy=policy()).rows([{"a": 1}])
-
-    def test_a_column_that_is_missing(self):
-        with pytest.raises(DataError, match="The row has no 'meal'"):
-            Answering(policy=policy(NAMES)).rows([{"glucose": 1}])
+            answers().rows([{"a": 1}])
 
     def test_a_row_alone_that_says_too_little(self):
-        columns = (Column(name="day", kind="elapsed"), Column(name="meal"))
-        schema = Schema(obs=columns, action=(Column(name="dose"),), reward="r")
-        with pytest.raises(DataError, match="cannot act on a row alone: 'day' is the time since"):
-            Answering(policy=policy(schema)).rows([{"day": 1, "meal": 1}])
+        columns = (replace(NAMES.obs[0], kind="elapsed"), NAMES.obs[1])
+        schema = replace(NAMES, obs=columns)
+        with pytest.raises(DataError, match="cannot act on a row alone: 'glucose' is the time"):
+            answers(schema).rows([{"glucose": 1, "meal": 1}])
+
+    def test_a_folder_that_is_no_bundle(self, tmp_path):
+        with pytest.raises(RunError, match="is not a bundle"):
+            BundleAnswers.load(tmp_path)
