@@ -54,6 +54,7 @@ LEVELS = {
     "training": 9,
     "evaluation": 10,
     "api": 10.1,
+    "export": 10.2,
     "monitoring": 10.1,
     "collecting": 10.1,
     "coverage": 10.1,

@@ -25,6 +25,8 @@ EXTRAS = {
     "tensorboardX": "tensorboard",
     "wandb": "wandb",
     "mlflow": "mlflow",
+    "onnx": "export",
+    "onnxruntime": "export",
 }
 """The package to import, and the extra of countmorl that brings it."""
 

@@ -39,6 +39,7 @@ ENTRIES: dict[str, Entry] = {
     "evaluate": Entry("RUN", "Play episodes with a run's policy and print its score."),
     "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
     "choose": Entry("RUN ...", "Take the policy shown to be best, or a clone of the log."),
+    "export": Entry("RUN -o DIR", "Policy, counts, guard and contract as one folder."),
     "serve": Entry("DIR", "Answer requests for actions over HTTP, with their counts."),
     "monitor": Entry("DIR LOG", "Say whether today's log is still like the training's."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),

@@ -10,7 +10,6 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
-from countmorl.errors import ConfigError
 from countmorl.guarding.curve import Point
 from countmorl.runs.folder import Run
 from countmorl.studies.guard import GuardStudy, Tried
@@ -29,19 +28,18 @@ def guard(
 ) -> int:
     """Play policies that may have left their data: unguarded, guarded, and the fall-back alone.
 
-    The policies are those of the runs, of other files, a clone spoilt by noise, and chance.
+    The policies are those of the runs, of other files, a clone spoilt by noise, and chance. With
+    --data alone there are no codes: --counts neighbours.
 
     Args:
         runs: Folders of runs that learned from one log; one of them counts by codes.
-        data: Where the log lies now, if it has moved.
+        data: Where the log lies now, if it has moved; or, without runs, a log.
         task: Task or Gymnasium id to play; by default the data's.
         policies: Files of other policies of the same task.
         json: Print JSON.
     """
     from countmorl.studies.guard import guard_study
 
-    if not runs:
-        raise ConfigError("Name at least one run.")
     found = guard_study(
         [Run.open(path) for path in runs],
         config,

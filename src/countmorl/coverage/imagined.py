@@ -1,4 +1,4 @@
-"""Where a policy goes in a model: its imagined pairs, step by step, and how often each was logged."""
+"""Where a policy goes in a model: its imagined pairs by step, and how often each was logged."""
 
 from __future__ import annotations
 

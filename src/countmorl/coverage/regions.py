@@ -18,6 +18,8 @@ THIN = 0.1
 """Share of the expected rows below which a region is thin."""
 LEAST = 10.0
 """Rows that must be expected before their absence says anything."""
+LIFT = 3.0
+"""How much denser a rectangle must be in one table than in the other."""
 TWICE = 2
 """How often one column may appear in a list: the rest would say the same again."""
 MOST_COLUMNS = 40
@@ -79,17 +81,19 @@ def contrast(
 ) -> Box | None:
     """The rectangle that holds most of one table of numbers and least of the other.
 
-    Its gain is the share of the one less the share of the other. A range may be a whole column.
+    Its gain is the share of the one less the share of the other, of which the former must be three
+    times the latter. A range may be a whole column.
     """
     if not len(inside) or not len(outside):
         return None
     here, there = table.places(inside), table.places(outside)
     best: Box | None = None
     for i, j in table.pairs(actions=actions):
-        gains = _within(table, here, i, j) / len(here) - _within(table, there, i, j) / len(there)
+        share, usual = (_within(table, e, i, j) / len(e) for e in (here, there))
+        gains = np.where(share >= LIFT * usual, share - usual, -np.inf)
         at = int(gains.argmax())
         gain = float(gains.flat[at])
-        if best is None or gain > best.gain + 1e-12:
+        if np.isfinite(gain) and (best is None or gain > best.gain + 1e-12):
             a, b = np.unravel_index(at, gains.shape)
             best = Box(columns=(i, j), ranges=(int(a), int(b)), gain=gain)
     return best

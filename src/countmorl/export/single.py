@@ -44,7 +44,7 @@ MODULES = (
     "runtime.bundle",
 )
 """What a bundle needs, each module behind those that it imports."""
-HEAD = '''"""A policy in production: `load(DIR).act(obs)` gives the action and why. Needs NumPy alone.
+HEAD = '''"""A policy in production: `load(DIR).act(obs)` gives action and why. Needs NumPy alone.
 
     from runtime import load
     action, why = load(".").act_row({...})

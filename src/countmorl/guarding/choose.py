@@ -87,6 +87,7 @@ def choose_guard(
     *,
     data: str | None = None,
     judged: bool = True,
+    bench: BenchConfig | None = None,
     simulate: bool = False,
     episodes: int = 10,
     seed: int = 0,
@@ -97,20 +98,20 @@ def choose_guard(
     `judged` asks every estimator of judging about the policy without and with the guard;
     `simulate` plays in the task's simulator, which nothing here decides by.
     """
-    config = config or GuardConfig()
-    bench = bench_of([run], data=data, config=BenchConfig(critics=judged), seed=seed, say=say)
+    config, sizes = config or GuardConfig(), replace(bench or BenchConfig(), critics=judged)
+    judge = bench_of([run], data=data, config=sizes, seed=seed, say=say)
     say("counting held-out pairs")
-    guard, held, notes = _untuned(run, bench, config)
-    task = bench.dataset.task if simulate else None
+    guard, held, notes = _untuned(run, judge, config)
+    task = judge.dataset.task if simulate else None
     if simulate and (task is None or not task.available()):
         raise ConfigError(
-            f"'{bench.dataset.name}' has no task that can be simulated here; leave --simulate out."
+            f"'{judge.dataset.name}' has no task that can be simulated here; leave --simulate out."
         )
     trial = Trial(
         guard=guard,
         held=held,
-        space=bench.dataset.space,
-        value=bench.model_value,
+        space=judge.dataset.space,
+        value=judge.model_value,
         task=task,
         episodes=episodes,
         seed=seed,
@@ -131,8 +132,8 @@ def choose_guard(
     found = {}
     if judged and trial.acts:
         say("judging the policy without and with its guard")
-        found["unguarded"] = bench.judge(actor_of(run, bench), run)
-        found["guarded"] = bench.judge(judged_actor(guard, bench.dataset.space))
+        found["unguarded"] = judge.judge(actor_of(run, judge), run)
+        found["guarded"] = judge.judge(judged_actor(guard, judge.dataset.space))
     result = Chosen(guard=guard, points=tuple(points), point=chosen, judgements=found, notes=notes)
     guard.save(run.path)
     _write(run.path, result)

@@ -1,4 +1,4 @@
-"""What guards cost and keep, over thresholds: how often they act, and what the guarded policy earns."""
+"""What guards cost and keep: how often they act, and what the guarded policy earns."""
 
 from __future__ import annotations
 

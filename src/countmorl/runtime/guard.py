@@ -6,18 +6,18 @@ Below `threshold`, or where most members never saw it, the fall-back acts in its
     clone     the clone of whoever logged the data
     fixed     an action that is known to be safe
     hold      the last action that was taken; `fixed` where there is none yet
-    abstain   nobody: the action is not a number (-1 where actions are discrete), and a person decides
+    abstain   nobody: the action is not a number (-1 where actions are discrete)
 
 So that it does not flutter, the policy acts again only after `dwell` steps and where its action has
 been seen at least `release` times.
 
 A guard lies in its run's folder:
 
-    guard/guard.json               `GuardSettings`: threshold, release, dwell, fall_back, fixed, counts,
-                                   and the digest of the policy that it was chosen for
+    guard/guard.json               `GuardSettings`: threshold, release, dwell, fall_back, fixed,
+                                   counts, and the digest of the policy it was chosen for
     guard/clone.safetensors        a policy file: the clone (only with the fall-back clone)
-    guard/neighbours.safetensors   `Neighbours` (only with counts "neighbours"; for "codes" the run's
-                                   own counter and model are read, `runtime.counts.Counts.of_run`)
+    guard/neighbours.safetensors   `Neighbours` (only with the counts "neighbours"; for "codes" the
+                                   run's own are read, `runtime.counts.Counts.of_run`)
 
 NumPy alone, as everything in `runtime`.
 """
@@ -214,7 +214,7 @@ class Watch:
         rows = np.atleast_2d(obs)
         wished = np.asarray(guard.policy.act(rows, rng=rng))
         found = guard.counts.counts(rows, wished)
-        # A mean of counts hides members that never saw a pair behind one that shares a crowded code.
+        # A mean of counts hides members that never saw a pair behind one that shares a code.
         back = self._decide(np.where(found.level == "unseen", 0.0, found.count))
         action = wished if not back.any() else self._fallen_back(rows, wished, back)
         self._last = action

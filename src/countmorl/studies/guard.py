@@ -1,4 +1,4 @@
-"""Do guards keep what their fall-back earns? Policies that left their data, played in the simulator."""
+"""Do guards keep what their fall-back earns? Policies that left their data, simulated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from countmorl.configs import at_least, check_types
-from countmorl.coverage.density import neighbours_of
+from countmorl.coverage.density import SHARE, neighbours_of
 from countmorl.data.dataset import Dataset
-from countmorl.data.holdout import split
+from countmorl.data.holdout import Parts, draw_holdout, split
+from countmorl.data.sources import load
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.clone import cloned
@@ -119,14 +120,15 @@ def guard_study(
     say: Say = lambda _: None,
 ) -> list[Tried]:
     """Guard the policies of runs on one log, other policies' files, a spoilt clone and chance."""
-    dataset = dataset_of(runs[0], data=data, task=task)
+    taught, judged = _parts(runs, data, task, config.seed)
+    dataset = taught
     game = find_task(task) if task else dataset.task
     if game is None or not game.available():
         raise ConfigError(f"'{dataset.name}' has no task that can be simulated; give one: --task.")
-    origin = runs[0].manifest.data
-    taught, judged = split(dataset, origin.holdout if origin else None)
     clone = cloned(taught, updates=config.clone_updates, seed=config.seed)
-    found = []
+    found: list[Tried] = []
+    alone: dict[str, Point] = {}
+    back: Point | None = None
     actors = _actors(runs, policies, dataset, clone, config)
     for kind, counts in _counts(runs, config, taught, judged):
         held = HeldOut.of(taught if judged is None else judged, counts)
@@ -142,10 +144,26 @@ def guard_study(
                 episodes=config.episodes,
                 seed=config.seed,
             )
-            points = [trial.unguarded(), *map(trial.at, sorted(config.quantiles))]
-            points.append(trial.fall_back())
+            # Neither depends on what counts, nor the fall-back on the policy.
+            alone[name] = alone[name] if name in alone else trial.unguarded()
+            back = back or trial.fall_back()
+            points = [alone[name], *map(trial.at, sorted(config.quantiles)), back]
             found.append(Tried(data=dataset.name, policy=name, counts=kind, points=tuple(points)))
     return found
+
+
+def _parts(
+    runs: Sequence[Run], data: str | None, task: str | None, seed: int
+) -> Parts:
+    """What the runs learned from and what they set aside; of data alone, a tenth is set aside."""
+    if runs:
+        origin = runs[0].manifest.data
+        dataset = dataset_of(runs[0], data=data, task=task)
+        return split(dataset, origin.holdout if origin else None)
+    if data is None:
+        raise ConfigError("Name at least one run, or the log that others left: --data.")
+    dataset = load(data, task=task)
+    return split(dataset, draw_holdout(dataset, SHARE, seed))
 
 
 def _actors(
