@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,9 @@ class SimGlucose:
         """A new day; the first reading."""
         make = self.model.T1DPatient.withName
         self.body = make(patient.name, random_init_bg=True, seed=seed)
+        # Every attribute of pandas takes microseconds, and the model asks for dozens, thousands of
+        # times a minute.
+        self.body._params = SimpleNamespace(**self.body._params.to_dict())
         self.sensor = self.sensor_of.withName("Dexcom", seed=seed)
         self.reading = float(self.sensor.measure(self.body))
         return self.reading
@@ -199,6 +202,13 @@ def log(world: Any, path: Path, days: int, first: int, scale: float) -> None:
                     if file.tell() == 0:
                         writer.writeheader()
                     writer.writerow(row)
+
+
+def write(folder: Path) -> None:
+    """The logs of docs/insulin.md, of the stand-in."""
+    log(StandIn(), folder / "insulin.csv", 1, 0, 1.0)
+    log(StandIn(), folder / "good.csv", 1, 7, 1.0)
+    log(StandIn(), folder / "unit.csv", 1, 8, 0.0555)
 
 
 def asked(url: str, told: dict[str, int]) -> Callable[[Row], float]:
