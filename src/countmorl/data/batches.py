@@ -114,6 +114,7 @@ def _slices(path: Path, arrays: dict[str, Any], form: Form, rows: int) -> Iterat
     """Parts of a file. An episode that a part cuts off is read again with the next one."""
     by_row = {name: each for name, each in arrays.items() if KEYS[name] not in WHOLE}
     by_row |= {n: read_ids(path, each) for n, each in by_row.items() if KEYS[n] == "episode"}
+    ids = [by_row[n] for n in by_row if KEYS[n] == "episode"]
     ends = [np.asarray(arrays[n][()]) for n in arrays if KEYS[n] == "episode_ends"]
     stored = {n: np.asarray(arrays[n][()]) for n in arrays if KEYS[n] in ("schema", "action_count")}
     lengths = {name: len(each) if each.shape else -1 for name, each in by_row.items()}
@@ -131,16 +132,18 @@ def _slices(path: Path, arrays: dict[str, Any], form: Form, rows: int) -> Iterat
         if form.discrete and "action_count" not in part:
             part["action_count"] = np.array(form.action_dim)
         fields = Fields.of(part, name=path.stem, options=options)
-        count, goes_on = _complete(fields, stop == total)
+        # Of ids the last row of a part always looks like an end.
+        same = any(stop < total and each[stop] == each[stop - 1] for each in ids)
+        count, goes_on = _complete(fields, stop == total, cut=same)
         yield _batch(fields, form, number, count)
         number += int(np.searchsorted(fields.episode_ends, count - 1)) + (not goes_on)
         start += count
 
 
-def _complete(fields: Fields, last: bool) -> tuple[int, bool]:
+def _complete(fields: Fields, last: bool, *, cut: bool) -> tuple[int, bool]:
     """Rows of a part that are read for good, and whether their last episode goes on behind."""
     ends, rows = fields.episode_ends, len(fields.reward)
-    if last or fields.terminated[-1] or fields.truncated[-1]:
+    if last or (not cut and (fields.terminated[-1] or fields.truncated[-1])):
         return rows, False
     return (int(ends[-2]) + 1, False) if len(ends) > 1 else (rows, True)
 
