@@ -71,6 +71,9 @@ def test_more_logs_add_up(run):
     path, log = run
     counts = Counts.of_run(path)
     pairs = log["obs"][:50], log["action"][:50]
+    if counts.use.counter == "exact":  # Held-out rows have no place there.
+        placed = counts.verified(*pairs)[0]
+        pairs = pairs[0][placed], pairs[1][placed]
     before, known = counts.counts(*pairs).members, counts.verified(*pairs)
     after = counts.add(*pairs).counts(*pairs).members
     assert (after > before)[known].all()

@@ -32,7 +32,7 @@ from countmorl.json_files import parse_json
 from countmorl.monitoring.baseline import BASELINE_FILE, Baseline
 from countmorl.monitoring.training import made_of
 from countmorl.runs.folder import Run
-from countmorl.runtime.bundle import COUNTS_NAME, POLICY_NAME, SUMS_FILE, Bundle
+from countmorl.runtime.bundle import COUNTS_NAME, POLICY_NAME, SUMS_FILE
 from countmorl.runtime.bundle import load_bundle as load_bundle
 from countmorl.runtime.contract import (
     CONTRACT_FILE,
@@ -57,6 +57,8 @@ SCHEMA_FILE, RUNTIME_FILE, GRAPH_FILE, README_FILE = (
     "policy.onnx",
     "README.md",
 )
+PROBES = 2_000
+"""Observations that the graph is asked for beside the policy."""
 Say = Callable[[str], None]
 
 
@@ -96,28 +98,46 @@ def export(
     config = config or ExportConfig()
     if config.onnx:
         require("onnx")
+    parts = Parts.of(run, config)
+    dataset = dataset_of(run, data=data, simulated=False)
+    contract = contract_of(run, parts, dataset, config)
     with _whole_folder(out) as folder:
-        parts = _Parts.of(run, config)
-        dataset = dataset_of(run, data=data, simulated=False)
-        contract = contract_of(run, parts, dataset, config)
-        parts.save(folder)
-        _write_json(folder / CONTRACT_FILE, to_json(contract))
-        _write_json(folder / SCHEMA_FILE, json_schema(Contract))
-        write_text(folder / RUNTIME_FILE, single_file(version("countmorl")))
-        if config.baseline:
+        write_bundle(folder, parts, contract)
+        if config.baseline and dataset.next_known.any():
             counted = parts.counts if isinstance(parts.counts, Counts) else None
             _baseline(run, dataset, counted).save(folder / BASELINE_FILE)
-        write_sums(folder)
-        bundle = load_bundle(folder)
         if config.onnx:
-            from countmorl.export.graph import write_graph
-
-            write_graph(bundle, folder / GRAPH_FILE)
-            say(_checked(folder, bundle, dataset))
+            say(add_graph(folder, dataset.obs))
         write_text(folder / README_FILE, bundle_readme(contract, config.onnx))
         write_sums(folder)
         load_bundle(folder)
     return out
+
+
+def write_bundle(folder: Path, parts: Parts, contract: Contract) -> None:
+    """Write what loads and acts: policy, counts, clone, contract, and `runtime.py`."""
+    parts.policy.save(folder / POLICY_NAME)
+    if isinstance(parts.counts, Counts):
+        parts.counts.save(folder / COUNTS_NAME)
+    elif isinstance(parts.counts, Neighbours):
+        parts.counts.save(folder / NEIGHBOURS)
+    if parts.clone is not None:
+        parts.clone.save(folder / CLONE)
+    _write_json(folder / CONTRACT_FILE, to_json(contract))
+    _write_json(folder / SCHEMA_FILE, json_schema(Contract))
+    write_text(folder / RUNTIME_FILE, single_file(version("countmorl")))
+    write_sums(folder)
+
+
+def add_graph(folder: Path, logged: np.ndarray) -> str:
+    """Write a bundle's graph, and say how it answers beside the policy."""
+    from countmorl.export.graph import write_graph
+    from countmorl.export.parity import compared, graph_runner, some_observations
+
+    bundle = load_bundle(folder)
+    write_graph(bundle, folder / GRAPH_FILE)
+    runner = graph_runner(folder / GRAPH_FILE)
+    return compared(bundle, runner, some_observations(logged, PROBES)).sentence
 
 
 def write_sums(folder: Path) -> None:
@@ -136,16 +156,17 @@ def _baseline(run: Run, dataset: Dataset, counts: Counts | None) -> Baseline:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Parts:
+class Parts:
     """What of a run goes into a bundle."""
 
     policy: Any
-    counts: Any
-    guard: GuardSettings | None
-    clone: Any
+    counts: Any = None
+    guard: GuardSettings | None = None
+    clone: Any = None
 
     @classmethod
-    def of(cls, run: Run, config: ExportConfig) -> _Parts:
+    def of(cls, run: Run, config: ExportConfig) -> Parts:
+        """The run's policy, with the guard that was chosen for it, or with its own counts."""
         policy = load_policy(run.path)
         if config.guard and (run.path / FOLDER / SETTINGS).exists():
             guard = Guard.load(run.path)
@@ -155,24 +176,16 @@ class _Parts:
             counts = TabularCounts.of(policy)
         elif run.result_path("counter").exists():
             counts = Counts.of_run(run.path)
-        return cls(policy=policy, counts=counts, guard=None, clone=None)
+        return cls(policy=policy, counts=counts)
 
     @property
     def kind(self) -> Any:
+        """How its contract calls these counts."""
         kinds = {Counts: "codes", Neighbours: "neighbours", TabularCounts: "tabular"}
         return None if self.counts is None else kinds[type(self.counts)]
 
-    def save(self, folder: Path) -> None:
-        self.policy.save(folder / POLICY_NAME)
-        if isinstance(self.counts, Counts):
-            self.counts.save(folder / COUNTS_NAME)
-        elif isinstance(self.counts, Neighbours):
-            self.counts.save(folder / NEIGHBOURS)
-        if self.clone is not None:
-            self.clone.save(folder / CLONE)
 
-
-def contract_of(run: Run, parts: _Parts, dataset: Dataset, config: ExportConfig) -> Contract:
+def contract_of(run: Run, parts: Parts, dataset: Dataset, config: ExportConfig) -> Contract:
     """What the bundle of a run promises."""
     policy, origin = parts.policy, run.manifest.data
     assert origin is not None, "its data were found by it"
@@ -247,14 +260,6 @@ def _units(schema: Schema | None) -> dict[str, str]:
     """The unit of each number that is a quantity of its own."""
     columns = (*schema.obs, *schema.action) if schema else ()
     return {column.name: column.unit for column in columns if column.numbers[0] == column.name}
-
-
-def _checked(folder: Path, bundle: Bundle, dataset: Dataset) -> str:
-    """Hold the graph against the policy, where it can be run here."""
-    from countmorl.export.parity import compared, graph_runner, some_observations
-
-    runner = graph_runner(folder / GRAPH_FILE)
-    return compared(bundle, runner, some_observations(dataset.obs, 2_000)).sentence
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -105,8 +105,9 @@ def _graph(contract: Contract) -> str:
     kept = "obs -> action" if contract.counts is None else "obs -> action, count, level"
     return f"""
 `policy.onnx` is the same policy as one graph ({kept}) for any ONNX runtime:
-`obs` is float32 [n, {len(contract.observation)}] in the order below. Levels are 0 unseen, 1 thin, 2 covered. A graph refuses nothing and
-never falls back: what is no number or far from the log is level 0.
+`obs` is float32 [n, {len(contract.observation)}] in the order below. Levels are 0 unseen, 1 thin,
+2 covered. A graph refuses nothing and never falls back: what is no number or far from the log is
+level 0.
 """
 
 

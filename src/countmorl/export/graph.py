@@ -26,8 +26,10 @@ from countmorl.runtime.coding import Layers, LearnedCodes, Places, Projections
 from countmorl.runtime.contract import Ranges
 from countmorl.runtime.counts import Counts
 from countmorl.runtime.levels import LEVELS
+from countmorl.runtime.neighbours import TIE, Neighbours
 from countmorl.runtime.policy import Policy
 from countmorl.runtime.tabular import TabularCounts, TabularPolicy
+from countmorl.spaces import ActionSpace
 
 OPSET, IR = 18, 9
 BIGGEST = float(np.finfo(np.float32).max)
@@ -87,6 +89,8 @@ def _counted(nodes: Nodes, bundle: Bundle, action: str) -> dict[str, str]:
         found = nodes("GatherND", nodes.whole(inner.policy.counts), pair)
         members = nodes("Unsqueeze", found, nodes.whole([0]))
         estimate, alpha = "AVG", 0.0
+    elif isinstance(inner, Neighbours):
+        members, estimate, alpha = _neighbours(nodes, inner, action), "AVG", 0.0
     elif isinstance(inner, Counts):
         members = _members(nodes, inner, action)
         estimate, alpha = inner.use.estimate, inner.use.alpha
@@ -127,24 +131,57 @@ def _members(nodes: Nodes, counts: Counts, action: str) -> str:
     return nodes("Where", known, found, nodes.whole(0))
 
 
+def _neighbours(nodes: Nodes, counts: Neighbours, action: str) -> str:
+    """How many logged rows reach each pair, [1, n]."""
+    x = _scaled(nodes, "obs", counts.obs_mean, counts.obs_std)
+    if not counts.space.discrete:
+        vectors = _vectors(nodes, counts.space, action)
+        moved = _scaled(nodes, vectors, counts.action_mean, counts.action_std)
+        x = nodes("Concat", x, moved, axis=1)
+    wide, rows = nodes.wide(x), np.float64(counts.place)
+    own = nodes("ReduceSum", nodes("Mul", wide, wide), nodes.whole([1]), keepdims=1)
+    both = nodes("Add", own, nodes.double(np.square(rows).sum(axis=1)))
+    products = nodes("Mul", nodes("MatMul", wide, nodes.double(rows.T)), nodes.double(2.0))
+    apart = nodes("Max", nodes("Sub", both, products), nodes.double(0.0))
+    if counts.space.discrete:
+        kind = nodes("Unsqueeze", action, nodes.whole([1]))
+        alike = nodes("Equal", kind, nodes.whole(counts.kind))
+        apart = nodes("Where", alike, apart, nodes.double(np.inf))
+    least = nodes("ReduceMin", apart, nodes.whole([1]), keepdims=1)
+    nearest = nodes("LessOrEqual", apart, nodes("Add", least, nodes.double(TIE)))
+    limit, reach = (nodes.double(np.square(np.float64(e))) for e in (counts.limit, counts.reach))
+    near = nodes("And", nearest, nodes("LessOrEqual", apart, limit))
+    near = nodes("ReduceMax", nodes("Cast", near, to=7), nodes.whole([1]), keepdims=0)
+    within = nodes("Cast", nodes("LessOrEqual", apart, reach), to=7)
+    found = nodes("Mul", near, nodes("ReduceSum", within, nodes.whole([1]), keepdims=0))
+    return nodes("Unsqueeze", found, nodes.whole([0]))
+
+
+def _scaled(nodes: Nodes, x: str, mean: np.ndarray, std: np.ndarray) -> str:
+    """Scaled as distances are measured: all columns together weigh one."""
+    divisor = nodes.single(np.where(std == 0, np.float32(1), std))
+    scaled = nodes("Div", nodes("Sub", x, nodes.single(mean)), divisor)
+    return nodes("Mul", scaled, nodes.single(len(mean) ** -0.5))
+
+
 def _standardized(nodes: Nodes, counts: Counts, action: str) -> str:
-    space = counts.space
+    pairs = nodes("Concat", "obs", _vectors(nodes, counts.space, action), axis=1)
+    std = np.where(counts.std == 0, np.float32(1), counts.std)
+    return nodes("Div", nodes("Sub", pairs, nodes.single(counts.mean)), nodes.single(std))
+
+
+def _vectors(nodes: Nodes, space: ActionSpace, action: str) -> str:
+    """Actions as vectors between -1 and 1."""
     if space.discrete:
         numbers = nodes.whole(np.arange(space.size))
         same = nodes("Equal", nodes("Unsqueeze", action, nodes.whole([1])), numbers)
-        vectors = nodes("Cast", same, to=1)
-    elif (space.low != -1).any() or (space.high != 1).any():
-        above = nodes("Sub", action, nodes.single(space.low))
-        part = nodes(
-            "Div", nodes("Mul", above, nodes.single(2)), nodes.single(space.high - space.low)
-        )
-        scaled = nodes("Sub", part, nodes.single(1))
-        vectors = nodes("Clip", scaled, nodes.single(-1), nodes.single(1))
-    else:
-        vectors = action
-    pairs = nodes("Concat", "obs", vectors, axis=1)
-    std = np.where(counts.std == 0, np.float32(1), counts.std)
-    return nodes("Div", nodes("Sub", pairs, nodes.single(counts.mean)), nodes.single(std))
+        return nodes("Cast", same, to=1)
+    if not ((space.low != -1).any() or (space.high != 1).any()):
+        return action
+    above = nodes("Mul", nodes("Sub", action, nodes.single(space.low)), nodes.single(2))
+    part = nodes("Div", above, nodes.single(space.high - space.low))
+    scaled = nodes("Sub", part, nodes.single(1))
+    return nodes("Clip", scaled, nodes.single(-1), nodes.single(1))
 
 
 def _learned(nodes: Nodes, coder: LearnedCodes, x: str) -> tuple[str, str]:

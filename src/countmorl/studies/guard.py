@@ -152,9 +152,7 @@ def guard_study(
     return found
 
 
-def _parts(
-    runs: Sequence[Run], data: str | None, task: str | None, seed: int
-) -> Parts:
+def _parts(runs: Sequence[Run], data: str | None, task: str | None, seed: int) -> Parts:
     """What the runs learned from and what they set aside; of data alone, a tenth is set aside."""
     if runs:
         origin = runs[0].manifest.data
