@@ -2,6 +2,13 @@ import json
 
 import pytest
 
+from countmorl.coverage import report
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(report, "CLONE_UPDATES", 20)
+
 
 def test_of_a_run(run_cli, pendulum, tmp_path):
     pytest.importorskip("matplotlib")

@@ -5,6 +5,8 @@ import pytest
 
 from countmorl import Guard
 
+FEW = ("--quick", "--clone-updates", 20)
+
 
 @pytest.fixture
 def run(pendulum, tmp_path):
@@ -12,7 +14,7 @@ def run(pendulum, tmp_path):
 
 
 def test_a_curve_and_a_choice(run_cli, run):
-    code, out, err = run_cli("guard", run, "--quick", "--fall-back", "fixed", "--fixed", 0.5)
+    code, out, err = run_cli("guard", run, *FEW, "--fall-back", "fixed", "--fixed", 0.5)
     assert code == 0, err
     assert "unguarded" in out
     assert "fall-back alone" in out
@@ -21,7 +23,7 @@ def test_a_curve_and_a_choice(run_cli, run):
 
 
 def test_json(run_cli, run):
-    code, out, _ = run_cli("guard", run, "--quick", "--counts", "codes", "--json")
+    code, out, _ = run_cli("guard", run, *FEW, "--counts", "codes", "--json")
     found = json.loads(out)
     assert code == 0
     assert found["settings"]["counts"] == "codes"
@@ -32,8 +34,8 @@ def test_json(run_cli, run):
 def test_bad_input_is_a_sentence(run_cli, run, tmp_path):
     for words, sentence in (
         ((run, "--quantile", 2), "`quantile` must be above 0"),
-        ((run, "--fall-back", "fixed", "--quick"), "needs `fixed`"),
-        ((run, "--quick", "--simulate"), "no task that can be simulated"),
+        ((run, "--fall-back", "fixed", *FEW), "needs `fixed`"),
+        ((run, *FEW, "--simulate"), "no task that can be simulated"),
         ((run, "--out", "a.gif"), "wanted .png"),
         ((tmp_path / "none",), "no run folder"),
     ):

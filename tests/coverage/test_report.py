@@ -5,6 +5,7 @@ import json
 import pytest
 
 from countmorl import Run, load, train
+from countmorl.coverage import report
 from countmorl.coverage.report import Coverage, coverage_of_data, coverage_of_run
 from countmorl.runtime.levels import LEVELS
 from small_runs import QUIET, small, vector_log
@@ -13,7 +14,9 @@ from worlds import linear_log
 
 @pytest.fixture(scope="module")
 def found(pendulum):
-    return coverage_of_run(Run.open(pendulum / "run"), steps=6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "CLONE_UPDATES", 20)
+        return coverage_of_run(Run.open(pendulum / "run"), steps=6)
 
 
 def test_a_policy_beside_a_clone(found):

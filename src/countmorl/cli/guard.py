@@ -33,8 +33,8 @@ def guard(
 ) -> int:
     """Choose below which count a fall-back acts in the policy's place, and say what that costs.
 
-    Thresholds are quantiles of the counts of held-out pairs: a guard at 5 % would interrupt the
-    log's own behaviour in 5 % of its steps. For each of them it is told how often it acts on the
+    Thresholds are quantiles of the counts of held-out pairs: a guard at 10 % would interrupt the
+    log's own behaviour in 10 % of its steps. For each of them it is told how often it acts on the
     policy, and what the guarded policy is worth in the model; judging is asked about the one that
     is chosen. What was chosen is written into the run (guard/guard.json):
 

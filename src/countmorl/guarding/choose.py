@@ -25,7 +25,7 @@ from countmorl.runtime.levels import CountsPairs
 from countmorl.runtime.load import load_policy
 
 CURVE_FILE = "curve.json"
-QUANTILE = 0.05
+QUANTILE = 0.1
 DWELL = 5
 Say = Callable[[str], None]
 
@@ -47,10 +47,12 @@ class GuardConfig:
     """The fixed action, in the log's numbers; of discrete actions, one number."""
     counts: Counter = "neighbours"
     """What counts: codes (the run's own) or neighbours (distances to logged rows)."""
+    clone_updates: int = 5_000
+    """Gradient steps of the clone."""
 
     def __post_init__(self) -> None:
         check_types(self)
-        at_least(self, dwell=1)
+        at_least(self, dwell=1, clone_updates=1)
         if not 0 < self.quantile < 1:
             raise ConfigError(f"`quantile` must be above 0 and below 1, got {self.quantile:g}.")
         if self.threshold is not None:
@@ -98,7 +100,8 @@ def choose_guard(
     `judged` asks every estimator of judging about the policy without and with the guard;
     `simulate` plays in the task's simulator, which nothing here decides by.
     """
-    config, sizes = config or GuardConfig(), replace(bench or BenchConfig(), critics=judged)
+    config, sizes = config or GuardConfig(), bench or BenchConfig()
+    sizes = replace(sizes, critics=judged, clone_updates=config.clone_updates)
     judge = bench_of([run], data=data, config=sizes, seed=seed, say=say)
     say("counting held-out pairs")
     guard, held, notes = _untuned(run, judge, config)
@@ -116,19 +119,8 @@ def choose_guard(
         episodes=episodes,
         seed=seed,
     )
-    points = []
-    for quantile in sorted({*QUANTILES, config.quantile}):
-        say(f"guarding below the {quantile:.0%} quantile")
-        points.append(trial.at(quantile))
-    chosen = next(point for point in points if point.quantile == config.quantile)
-    settings = held.settings(config.quantile, **_asked(config))
-    if config.threshold is not None:
-        settings = GuardSettings(threshold=config.threshold, **_asked(config))
-        chosen = trial.with_settings(settings)
-        points.append(chosen)
+    points, chosen, settings = _points(trial, config, say)
     guard = replace(guard, settings=settings)
-    say("the policy without a guard, and its fall-back alone")
-    points = [trial.unguarded(), *sorted(points, key=lambda p: p.threshold or 0), trial.fall_back()]
     found = {}
     if judged and trial.acts:
         say("judging the policy without and with its guard")
@@ -138,6 +130,25 @@ def choose_guard(
     guard.save(run.path)
     _write(run.path, result)
     return result
+
+
+def _points(
+    trial: Trial, config: GuardConfig, say: Say
+) -> tuple[tuple[Point, ...], Point, GuardSettings]:
+    """Every point of the curve, the one that was asked for, and its settings."""
+    points = []
+    for quantile in sorted({*QUANTILES, config.quantile}):
+        say(f"guarding below the {quantile:.0%} quantile")
+        points.append(trial.at(quantile))
+    chosen = next(point for point in points if point.quantile == config.quantile)
+    settings = trial.held.settings(config.quantile, **_asked(config))
+    if config.threshold is not None:
+        settings = GuardSettings(threshold=config.threshold, **_asked(config))
+        chosen = trial.with_settings(settings)
+        points.append(chosen)
+    points.sort(key=lambda point: point.threshold or 0.0)
+    say("the policy without a guard, and its fall-back alone")
+    return (trial.unguarded(), *points, trial.fall_back()), chosen, settings
 
 
 def counts_of(run: Run, kind: Counter, bench: Bench) -> CountsPairs:
