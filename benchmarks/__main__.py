@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import algorithms, importing, learning, loading, memory, sweeps
+from benchmarks import algorithms, bundle, importing, learning, loading, memory, sweeps
 from benchmarks.measure import Result, show
 
 SUITES = {
@@ -16,6 +16,7 @@ SUITES = {
     "algorithms": algorithms.run,
     "memory": memory.run,
     "sweeps": sweeps.run,
+    "bundle": bundle.run,
 }
 OUT = Path(__file__).parent / "results.json"
 

@@ -163,10 +163,12 @@ def parts_of(
 
 def logged_observations(rng: np.random.Generator, schema: Schema | None) -> np.ndarray:
     """A log's observations: glucose from 40 to 400, a ward, and what was before."""
-    size = 4 if schema is None else schema.sizes[0]
-    obs = floats(rng, ROWS, size)
-    obs[:, 0] = rng.uniform(40, 400, ROWS)
-    obs[:, 1:4] = np.eye(3, dtype=np.float32)[rng.integers(0, 3, ROWS)]
+    names = (CLINIC if schema is None else schema).obs_names
+    obs = rng.uniform(0, 10, (ROWS, len(names))).astype(np.float32)
+    for place, name in enumerate(names):
+        if name.startswith("glucose"):
+            obs[:, place] = rng.uniform(40, 400, ROWS)
+            obs[:, place + 1 : place + 4] = np.eye(3)[rng.integers(0, 3, ROWS)]
     return obs
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from countmorl.sweeps.plan import Sweep as Sweep
     from countmorl.sweeps.run import sweep as sweep
 
-# Names are imported when first used: `Policy` then needs NumPy and safetensors alone, and no
+# Names are imported when first used: `Policy` then needs NumPy alone, and no
 # command waits for JAX that does not compute.
 _HOMES = {
     "ALGORITHMS": "algorithms",

@@ -118,4 +118,4 @@ def test_modules_follow_each_other(monkeypatch):
     text = single_file("1")
     assert "import os\n" in text
     assert text.index("A = 1  # why") < text.index("B = A")
-    assert "from countmorl" not in text
+    assert "from countmorl." not in text

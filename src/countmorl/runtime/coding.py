@@ -62,7 +62,8 @@ class LearnedCodes:
             known = np.broadcast_to(is_finite(x), logits.shape[:-1])
             if len(self.limits):
                 rebuilt = through(self.decoder, sigmoid(logits))
-                error = np.square(rebuilt - whole).mean(axis=-1)
+                apart = rebuilt - whole
+                error = (apart * apart).sum(axis=-1) / apart.shape[-1]
                 known = known & (error <= self.limits[:, None])
         return packed(logits > 0), known
 

@@ -155,10 +155,10 @@ class Ranges:
 
     def said(self, rows: np.ndarray) -> str:
         """Which number of [n, obs] is far, in a sentence; nothing where none is."""
-        outside = np.argwhere((rows < self.least) | (rows > self.most))
-        if not len(outside):
+        outside = (rows < self.least) | (rows > self.most)
+        if not outside.any():
             return ""
-        row, column = outside[0]
+        row, column = np.argwhere(outside)[0]
         each = self.contract.observation[column]
         unit = f" {each.unit}" if each.unit else ""
         return (

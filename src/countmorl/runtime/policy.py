@@ -1,6 +1,6 @@
 """A trained policy without JAX: load it, give it observations or rows of a log, get actions.
 
-It needs NumPy and safetensors, and no package of tables either.
+It needs NumPy, and no package of tables either.
 """
 
 from __future__ import annotations
