@@ -11,6 +11,7 @@ from tyro.conf import Positional
 
 from countmorl.cli.data import Out, writer_of, wrote
 from countmorl.cli.output import print_json
+from countmorl.cli.study_alarms import alarms
 from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
 from countmorl.cli.study_guard import guard
@@ -108,6 +109,7 @@ def _drew(out: Path, json: bool) -> int:
 
 
 COMMANDS: dict[str, Callable[..., int]] = {
+    "alarms": alarms,
     "audit": audit,
     "counts": counts,
     "guard": guard,

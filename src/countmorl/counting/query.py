@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,12 @@ from countmorl.configs import from_json, to_json
 from countmorl.counting import find_counter
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penalty
+from countmorl.counting.table import CountTable
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runs.folder import Run
+from countmorl.runtime.added import ADDED_FILE
+from countmorl.runtime.counts import Counts as StandingCounts
 from countmorl.runtime.use import CountUse
 from countmorl.spaces import ActionSpace
 
@@ -159,10 +162,25 @@ def counts(run: Run | str | Path) -> CountQuery:
             join=use.join,
         )
         _check_sound(query)
+        query = _with_added(query, run)
     except (ConfigError, KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         said = str(error).partition("\n")[0]
         raise RunError(f"{run.result_path(NAME)} is incomplete: {said}.") from error
     return query
+
+
+def _with_added(query: CountQuery, run: Run) -> CountQuery:
+    """The counts with the logs that were added after the training."""
+    if not (run.path / ADDED_FILE).exists():
+        return query
+    tables = tuple(
+        CountTable.from_arrays(
+            {name: jnp.asarray(getattr(table, name)) for name in ("words", "counts", "starts")}
+        )
+        for table in StandingCounts.of_run(run.path).tables.each
+    )
+    counter: Any = query.counter
+    return replace(query, counter=eqx.tree_at(lambda each: each.tables, counter, tables))
 
 
 def _check_sound(query: CountQuery) -> None:
