@@ -23,6 +23,7 @@ from made_runs import make_run
 from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
+from robustness.model_formats import MODEL_FORMATS
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -87,6 +88,7 @@ FORMATS: dict[str, Format] = {
     "calibration": Format(part_of_run("calibration.json"), read_run, (by_bytes, by_json)),
     "policy": Format(small_policy, read_policy, (by_bytes, by_forgery)),
     "tabular-policy": Format(small_table, read_policy, (by_bytes, by_forgery)),
+    **MODEL_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""
