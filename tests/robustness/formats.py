@@ -24,6 +24,7 @@ from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
 from robustness.model_formats import MODEL_FORMATS
+from robustness.toml_formats import TOML_FORMATS
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -89,6 +90,7 @@ FORMATS: dict[str, Format] = {
     "policy": Format(small_policy, read_policy, (by_bytes, by_forgery)),
     "tabular-policy": Format(small_table, read_policy, (by_bytes, by_forgery)),
     **MODEL_FORMATS,
+    **TOML_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""
