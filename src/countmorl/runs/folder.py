@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,7 +197,7 @@ class Run:
         if meta.get("kind") != "result" or meta.get("stage") != stage:
             raise RunError(f"{self.result_path(stage)} is not the result of stage {stage}.")
         _check_size(self.result_path(stage), meta)
-        _check_numbers(self.result_path(stage), arrays, np.isfinite)
+        _check_numbers(self.result_path(stage), arrays)
         return arrays, meta
 
     def save_checkpoint(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
@@ -213,8 +213,7 @@ class Run:
         if meta.get("kind") != "checkpoint":
             raise RunError(f"{self.checkpoint_path} is not a checkpoint.")
         _check_size(self.checkpoint_path, meta)
-        # A best error is infinite at first; with NaN nothing can go on.
-        _check_numbers(self.checkpoint_path, arrays, lambda array: ~np.isnan(array))
+        _check_numbers(self.checkpoint_path, arrays)
         return arrays, meta
 
     def rewind(self, metrics_size: int) -> None:
@@ -254,13 +253,16 @@ def _check_size(path: Path, meta: Mapping[str, Any]) -> None:
         raise RunError(f"{path} does not say how long the metrics were when it was saved.")
 
 
-def _check_numbers(path: Path, arrays: Arrays, sound: Callable[[np.ndarray], np.ndarray]) -> None:
-    """Raise where a number is none, before anything is calculated with it."""
+def _check_numbers(path: Path, arrays: Arrays) -> None:
+    """Raise where a number is none. Infinite ones have their place: a best error before the first.
+
+    Where nothing may be infinite, whoever makes something of the arrays says so.
+    """
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not sound(array).all():
+        if array.dtype.kind == "f" and np.isnan(array).any():
             raise RunError(
-                f"{path} is damaged: {name} holds numbers that are not finite. Restore it from a "
-                "copy, or start a new run."
+                f"{path} is damaged: {name} holds NaN. Restore the file from a copy, or start a "
+                "new run."
             )
 
 

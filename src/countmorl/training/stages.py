@@ -71,7 +71,10 @@ class Stages:
             template = eqx.filter_eval_shape(lambda key: fit.result(fit.init(key=key)), stream)
             with made_of(self.run.result_path(fit.name)):
                 file = str(self.run.result_path(fit.name))
-                return fit.checked(from_arrays(template, arrays, file))
+                result = fit.checked(from_arrays(template, arrays, file))
+                if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(result)):
+                    raise ValueError("it holds numbers that are not finite")
+                return result
         result = eqx.filter_jit(fit.result)(self._train(fit, stream))
         self.run.save_result(fit.name, to_arrays(result))
         self.metrics_size = self.run.metrics_size
