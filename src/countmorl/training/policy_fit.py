@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
 from countmorl.agents.imitator import Imitator
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.buffer import RingBuffer
-from countmorl.data.dataset import Dataset
+from countmorl.data.dataset import Dataset, RowKind
+from countmorl.data.favoured import Favoured, favoured
 from countmorl.evaluation.base import Evaluator
 from countmorl.fitting import AbstractFit
 from countmorl.runs.options import RunOptions
@@ -62,7 +65,13 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         self.epochs = algorithm.epochs if epochs is None else epochs
         self.updates = algorithm.updates
         data = on_device(dataset.transitions(algorithm.rows))
-        self.frozen = Frozen(data, algorithm.updates, algorithm.batch, imagination)
+        self.frozen = Frozen(
+            data,
+            algorithm.updates,
+            algorithm.batch,
+            imagination,
+            _favoured(algorithm, dataset, algorithm.rows),
+        )
         if job.evaluator and job.options.eval_every:
             # Before hours are spent, not at the first evaluation.
             job.evaluator.check(dataset, f"A policy for '{dataset.name}'")
@@ -132,7 +141,8 @@ class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):
         algorithm, dataset = job.algorithm, job.dataset
         self.job, self.epochs, self.updates = job, epochs, algorithm.updates
         data = on_device(dataset.transitions("all"))
-        self.frozen = Frozen(data, algorithm.updates, algorithm.batch)
+        chosen = _favoured(algorithm, dataset, "all")
+        self.frozen = Frozen(data, algorithm.updates, algorithm.batch, favoured=chosen)
 
     def init(self, *, key: Key) -> PolicyState:
         """The policy's agent, as it starts."""
@@ -147,3 +157,8 @@ class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):
         """Return the agent that has imitated."""
         imitator: Any = state.agent
         return imitator.agent
+
+
+def _favoured(algorithm: AbstractAlgorithm, dataset: Dataset, rows: RowKind) -> Favoured | None:
+    found = favoured(dataset, algorithm.favour, rows)
+    return None if found is None else jax.tree.map(jnp.asarray, found)
