@@ -22,6 +22,7 @@ LEVELS = {
     "types": 0,
     "disk": 0,
     "json_files": 0,
+    "toml_files": 0,
     "files": 0,
     "configs": 0,
     "trees": 0,
