@@ -59,6 +59,7 @@ LEVELS = {
     "threads": 0,
     "sweeps": 11,
     "reports": 11,
+    "automatic": 12,
     "demo": 12,
     "doctor": 12,
     "cli": 13,

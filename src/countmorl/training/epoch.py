@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from countmorl import trees
 from countmorl.agents.base import AbstractAgent
@@ -42,6 +42,15 @@ class Frozen(eqx.Module):
     imagination: Imagination | None = None
 
 
+class Best(eqx.Module):
+    """The agent that was judged best so far."""
+
+    agent: AbstractAgent
+    value: Float[Array, ""]
+    since: Int[Array, ""]
+    """Evaluations since then."""
+
+
 class PolicyState(eqx.Module):
     """What an epoch changes."""
 
@@ -49,6 +58,8 @@ class PolicyState(eqx.Module):
     buffer: RingBuffer | None
     adversary: AdversaryState | None = None
     """What an adversary has made of the model, where there is one."""
+    best: Best | None = None
+    """What is kept where a run ends by what its policies are judged to be worth."""
 
 
 @eqx.filter_jit(donate="all-except-first")

@@ -35,8 +35,8 @@ from countmorl.training.exact import environment
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
 from countmorl.training.stages import Stages
 
-EvaluatorFor = Callable[[Dataset, RunOptions], Evaluator | None]
-"""Finds what judges the policies of a dataset; None where nothing can."""
+EvaluatorFor = Callable[[Dataset, Manifest], Evaluator | None]
+"""Finds what judges the policies of a run on its dataset; None where nothing can."""
 
 
 def train(
@@ -185,7 +185,7 @@ def carry_out(
         dataset=_taught(manifest, dataset, stages),
         options=options,
         info=_info(manifest, dataset),
-        evaluator=evaluator_for(dataset, options),
+        evaluator=evaluator_for(dataset, manifest),
     )
     try:
         _fits(job, stages, manifest.model_seed or 0)
