@@ -5,6 +5,7 @@ import jax.random as jr
 import numpy as np
 
 from countmorl.agents.base import AbstractAgent
+from countmorl.data.favoured import Favoured
 from countmorl.training.epoch import Frozen, PolicyState, epoch, on_device
 from countmorl.types import Transition
 
@@ -71,3 +72,13 @@ def test_the_data_survives_an_epoch():
     data = frozen()
     epoch(data, fresh(), jr.key(0))
     assert np.asarray(data.data.reward).tolist() == list(range(ROWS))
+
+
+def test_favoured_episodes_are_drawn_by_their_chances():
+    chosen = (jnp.array([0.25, 1.0]), jnp.array([0, 4]), jnp.array([4, 6]))
+    some = eqx.tree_at(
+        lambda each: each.favoured, frozen(), Favoured(*chosen), is_leaf=lambda leaf: leaf is None
+    )
+    drawn = np.asarray(some.draw(40_000, key=jr.key(0)))
+    share = np.bincount(drawn, minlength=ROWS) / len(drawn)
+    np.testing.assert_allclose(share, [0.25 / 4] * 4 + [0.75 / 6] * 6, atol=0.005)

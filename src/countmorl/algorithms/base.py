@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from countmorl.agents.base import AbstractAgent
-from countmorl.configs import at_least, check_types
+from countmorl.configs import added, at_least, check_types
 from countmorl.data.dataset import Dataset, RowKind
 from countmorl.errors import ConfigError
 from countmorl.types import Key
@@ -76,10 +76,14 @@ class AbstractAlgorithm(ABC):
     """Gradient steps in one epoch."""
     batch: int = 256
     """Rows in one gradient step."""
+    favour: float = added(0.0)
+    """How much more often rows of better episodes are drawn: e^favour times as often from the best
+    as from the worst, by what episodes earned less what their first observation tells of it (Hong
+    et al., ICLR 2023, have 10). At 0, as in the papers, all rows are drawn alike."""
 
     def __post_init__(self) -> None:
         check_types(self)
-        at_least(self, epochs=1, updates=1, batch=1)
+        at_least(self, epochs=1, updates=1, batch=1, favour=0)
         for name, most in (("updates", MOST_UPDATES), ("batch", MOST_BATCH)):
             if getattr(self, name) > most:
                 raise ConfigError(

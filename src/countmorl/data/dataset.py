@@ -177,7 +177,7 @@ class Dataset:
         `all` for imitation; `critic` where the next observation is known or not needed because
         the task ended; `model` only where it is known.
         """
-        keep = self._good_for(rows)
+        keep = self.kept(rows)
         if not keep.any():
             raise self._imitation_only()
         step = Transition(
@@ -187,13 +187,13 @@ class Dataset:
 
     def known_among(self, rows: RowKind) -> np.ndarray:
         """Tell which of those steps have a known next observation."""
-        return self.next_known[self._good_for(rows)]
+        return self.next_known[self.kept(rows)]
 
     def goes_on(self, rows: RowKind) -> np.ndarray:
         """Tell which of those steps are followed by the next of them."""
         ends = np.zeros(len(self), bool)
         ends[self.episode_ends] = True
-        kept = np.flatnonzero(self._good_for(rows))
+        kept = np.flatnonzero(self.kept(rows))
         return np.append(np.diff(kept) == 1, False) & ~ends[kept]
 
     def require_successors(self) -> None:
@@ -201,7 +201,8 @@ class Dataset:
         if not self.next_known.any():
             raise self._imitation_only()
 
-    def _good_for(self, rows: RowKind) -> np.ndarray:
+    def kept(self, rows: RowKind) -> np.ndarray:
+        """Tell which rows are good for that."""
         return {
             "all": np.ones_like(self.next_known),
             "critic": self.learnable,

@@ -12,6 +12,7 @@ from countmorl import trees
 from countmorl.agents.base import AbstractAgent
 from countmorl.algorithms.adversary import AbstractAdversary, AdversaryState
 from countmorl.buffer import RingBuffer
+from countmorl.data.favoured import Favoured
 from countmorl.rollouts import PenalizedModel, Sequences, rollout
 from countmorl.types import Key, Metrics, Transition
 
@@ -40,6 +41,18 @@ class Frozen(eqx.Module):
     updates: int = eqx.field(static=True)
     batch: int = eqx.field(static=True)
     imagination: Imagination | None = None
+    favoured: Favoured | None = None
+    """Episodes that rows are drawn from, some more often than others; None: all rows alike."""
+
+    def draw(self, count: int, *, key: Key) -> Int[Array, " {count}"]:
+        """Draw logged rows, with replacement."""
+        if self.favoured is None:
+            return jr.randint(key, (count,), 0, len(self.data.reward))
+        episode_key, row_key = jr.split(key)
+        chances, first, length = self.favoured
+        drawn = jnp.searchsorted(chances, jr.uniform(episode_key, (count,)), side="right")
+        drawn = jnp.minimum(drawn, len(chances) - 1)  # Rounding may leave the last sum below 1.
+        return first[drawn] + jr.randint(row_key, (count,), 0, length[drawn])
 
 
 class Best(eqx.Module):
@@ -101,7 +114,7 @@ def imagine(frozen: Frozen, state: PolicyState, *, key: Key) -> tuple[RingBuffer
     if plan is None or state.buffer is None:
         return None, {}
     start_key, roll_key = jr.split(key)
-    rows = jr.randint(start_key, (plan.branches,), 0, len(frozen.data.reward))
+    rows = frozen.draw(plan.branches, key=start_key)
     start, facts = frozen.data.obs[rows], {}
     if plan.going_on:
         further_key = jr.fold_in(start_key, 1)
@@ -138,7 +151,7 @@ def mixed_batch(frozen: Frozen, buffer: RingBuffer | None, *, key: Key) -> Trans
     """Real rows first, then imagined ones; a model-free batch is all real."""
     real_key, model_key = jr.split(key)
     imagined = frozen.imagination.rows if frozen.imagination else 0
-    rows = jr.randint(real_key, (frozen.batch - imagined,), 0, len(frozen.data.reward))
+    rows = frozen.draw(frozen.batch - imagined, key=real_key)
     real = trees.take(frozen.data, rows)
     if buffer is None:
         return real

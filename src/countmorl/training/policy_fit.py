@@ -14,7 +14,8 @@ from countmorl.agents.base import AbstractActorCritic, AbstractAgent
 from countmorl.agents.imitator import Imitator
 from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.buffer import RingBuffer
-from countmorl.data.dataset import Dataset
+from countmorl.data.dataset import Dataset, RowKind
+from countmorl.data.favoured import Favoured, favoured
 from countmorl.evaluation.base import Evaluator
 from countmorl.fitting import AbstractFit
 from countmorl.runs.options import RunOptions
@@ -67,7 +68,13 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         self.updates = algorithm.updates
         self.stops = job.options.stop == "offline" and earlier_round is None
         data = on_device(dataset.transitions(algorithm.rows))
-        self.frozen = Frozen(data, algorithm.updates, algorithm.batch, imagination)
+        self.frozen = Frozen(
+            data,
+            algorithm.updates,
+            algorithm.batch,
+            imagination,
+            _favoured(algorithm, dataset, algorithm.rows),
+        )
         if job.evaluator and job.options.eval_every:
             # Before hours are spent, not at the first evaluation.
             job.evaluator.check(dataset, f"A policy for '{dataset.name}'")
@@ -169,7 +176,8 @@ class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):
         algorithm, dataset = job.algorithm, job.dataset
         self.job, self.epochs, self.updates = job, epochs, algorithm.updates
         data = on_device(dataset.transitions("all"))
-        self.frozen = Frozen(data, algorithm.updates, algorithm.batch)
+        chosen = _favoured(algorithm, dataset, "all")
+        self.frozen = Frozen(data, algorithm.updates, algorithm.batch, favoured=chosen)
 
     def init(self, *, key: Key) -> PolicyState:
         """The policy's agent, as it starts."""
@@ -184,3 +192,8 @@ class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):
         """Return the agent that has imitated."""
         imitator: Any = state.agent
         return imitator.agent
+
+
+def _favoured(algorithm: AbstractAlgorithm, dataset: Dataset, rows: RowKind) -> Favoured | None:
+    found = favoured(dataset, algorithm.favour, rows)
+    return None if found is None else Favoured(*map(jnp.asarray, found))
