@@ -52,9 +52,11 @@ class OfflineJudge:
     seed: int
 
     @classmethod
-    def of(cls, dataset: Dataset, manifest: Manifest, *, config: FQEConfig = SMALL) -> OfflineJudge:
+    def of(
+        cls, dataset: Dataset, manifest: Manifest, *, config: FQEConfig | None = None
+    ) -> OfflineJudge:
         """Fit what all policies of a run are judged by."""
-        origin, seed = manifest.data, manifest.options.seed
+        origin, seed, config = manifest.data, manifest.options.seed, config or SMALL
         taught, judged = split(dataset, origin.holdout if origin else None)
         if not dataset.next_known.any():
             raise DataError(f"'{dataset.name}' has no row whose next observation is known.")

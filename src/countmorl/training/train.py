@@ -189,10 +189,20 @@ def carry_out(
     )
     try:
         _fits(job, stages, manifest.model_seed or 0)
+        if options.stop == "offline":
+            stages.say(_kept(run))
     finally:
         for logger in loggers:
             logger.close()
     return run
+
+
+def _kept(run: Run) -> str:
+    """Which policy is kept of a run that was judged all the way."""
+    judged = [each for each in run.records("policy") if each.value is not None]
+    best = max(judged, key=lambda each: (each.value or 0.0, -each.epoch))
+    last = judged[-1].epoch
+    return f"kept: the policy of epoch {best.epoch} of {last}, judged {best.value:.4g}, the highest"
 
 
 def _taught(manifest: Manifest, dataset: Dataset, stages: Stages) -> Dataset:
