@@ -25,6 +25,7 @@ def test_whoever_can_choose_actions_is_tried():
     assert [each.algorithm for each in vectors if "count" not in each.algorithm] == [
         "bc",
         "td3-bc",
+        "bc",
         "td3-bc",
     ]
     assert {each.algorithm for each in choices} == {"bc", "cql", "count-morl"}
@@ -56,6 +57,7 @@ def test_less_time_fewer_epochs_and_relatively_more_of_the_model():
     epochs = {row.label: row.config.epochs for row in found.trained}
     assert epochs == {
         CLONE: FEWEST,
+        "clone-best": FEWEST,
         "td3-bc": 9,
         "td3-bc-near": 9,
         "count-morl": 18,

@@ -1,6 +1,7 @@
 """The policies that are tried: few, unlike each other, each good on some kind of log.
 
-The clone is what there is to fall back on. TD3+BC learns from the log alone and stays near it.
+The clone is what there is to fall back on; a clone of the better episodes is better than the log
+where it mixes behaviours. TD3+BC learns from the log alone and stays near it.
 Count-MORL learns in a model: with its defaults; held more strongly to the log, for narrow ones; and
 with few real rows, for broad ones. Discrete actions, which TD3+BC cannot choose, have CQL instead.
 """
@@ -29,6 +30,8 @@ KEPT = 3
 """Policies of each run that are judged: more is not always better."""
 STRONGER = 4.0
 """How much more strongly one Count-MORL is held to the log, in weights that the log gives."""
+FAVOUR = 10.0
+"""By how much a clone of the log's better episodes favours them."""
 FEW_REAL = 0.05
 """Share of real rows of the other, which is the papers'."""
 UPDATES_OF_WEIGHT = 300
@@ -83,6 +86,12 @@ def trials(*, discrete: bool, pull: float) -> tuple[Trial, ...]:
     return (
         clone,
         plain,
+        Trial(
+            label=f"{CLONE}-best",
+            algorithm="bc",
+            about="imitates the log's better episodes",
+            settings={"favour": FAVOUR},
+        ),
         Trial(label=count, algorithm=count, about="in a model, by its defaults"),
         Trial(
             label=f"{count}-near",

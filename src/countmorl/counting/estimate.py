@@ -62,9 +62,14 @@ def members_penalty(
     return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)
 
 
+def by_most(votes: Bool[Array | np.ndarray, "members *batch"]) -> Bool[Any, "*batch"]:
+    """Whether more than half of the members say so."""
+    return 2 * votes.sum(axis=0) > len(votes)
+
+
 def mostly_unseen(counts: Int[Array | np.ndarray, "members *batch"]) -> Bool[Any, "*batch"]:
     """Whether more than half of the members have never seen a pair."""
-    return 2 * (counts == 0).sum(axis=0) > len(counts)
+    return by_most(counts == 0)
 
 
 def unlike(far: Int[np.ndarray, "members rows"], near: Int[np.ndarray, "members others"]) -> float:

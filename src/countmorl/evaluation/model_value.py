@@ -16,12 +16,13 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from countmorl.data.rates import worst_rate
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.base import Estimate, Opinion, Refusal
 from countmorl.evaluation.behaviour import stretched
 from countmorl.evaluation.logged import Logged
-from countmorl.evaluation.measure import Measure, usual_reward, worst_rate
+from countmorl.evaluation.measure import Measure, usual_reward
 from countmorl.evaluation.support import THIN, Support
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key

@@ -196,4 +196,4 @@ class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):
 
 def _favoured(algorithm: AbstractAlgorithm, dataset: Dataset, rows: RowKind) -> Favoured | None:
     found = favoured(dataset, algorithm.favour, rows)
-    return None if found is None else Favoured(*map(jnp.asarray, found))
+    return None if found is None else jax.tree.map(jnp.asarray, found)
