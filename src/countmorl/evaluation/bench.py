@@ -95,7 +95,7 @@ class Bench:
         taught, judged = split(dataset, holdout)
         if not dataset.next_known.any():
             raise DataError(f"'{dataset.name}' has no row whose next observation is known.")
-        rows, starts, notes = _rows(dataset, judged)
+        rows, starts, notes = judging_rows(dataset, judged)
         say("cloning the log's behaviour")
         clone = cloned(taught, updates=config.clone_updates, seed=seed)
         actor = Actor(name="clone", act=clone.act, space=dataset.space)
@@ -224,7 +224,9 @@ class Bench:
         return found
 
 
-def _rows(dataset: Dataset, judged: Dataset | None) -> tuple[Logged, Logged, tuple[str, ...]]:
+def judging_rows(
+    dataset: Dataset, judged: Dataset | None
+) -> tuple[Logged, Logged, tuple[str, ...]]:
     """What critics are fitted on, where rollouts begin, and what that weakens."""
     whole = Logged(dataset=dataset)
     if judged is None:
