@@ -21,7 +21,7 @@ from countmorl.errors import ConfigError
 from countmorl.evaluation.base import Estimate
 from countmorl.evaluation.bench import Bench, BenchConfig
 from countmorl.evaluation.judging import actor_of, bench_of, by_log
-from countmorl.evaluation.lowered import critics_value, agent_of
+from countmorl.evaluation.lowered import agent_of, critics_value
 from countmorl.evaluation.parts import dataset_of
 from countmorl.json_files import MOST_BYTES
 from countmorl.progress import count_progress
