@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import algorithms, importing, judging, learning, loading, memory, sweeps
+from benchmarks import algorithms, bundle, importing, judging, learning, loading, memory, sweeps
 from benchmarks.measure import Result, show
 
 SUITES = {
@@ -17,6 +17,7 @@ SUITES = {
     "judging": judging.run,
     "memory": memory.run,
     "sweeps": sweeps.run,
+    "bundle": bundle.run,
 }
 OUT = Path(__file__).parent / "results.json"
 

@@ -11,8 +11,10 @@ from tyro.conf import Positional
 
 from countmorl.cli.data import Out, writer_of, wrote
 from countmorl.cli.output import print_json
+from countmorl.cli.study_alarms import alarms
 from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
+from countmorl.cli.study_guard import guard
 from countmorl.cli.study_judging import judging
 from countmorl.cli.study_planners import planners
 from countmorl.cli.study_steps import steps
@@ -109,8 +111,10 @@ def _drew(out: Path, json: bool) -> int:
 
 
 COMMANDS: dict[str, Callable[..., int]] = {
+    "alarms": alarms,
     "audit": audit,
     "counts": counts,
+    "guard": guard,
     "judging": judging,
     "log": log,
     "maps": maps,

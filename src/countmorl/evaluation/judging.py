@@ -230,7 +230,12 @@ def _discount(run: Run, dataset: Dataset, options: dict[str, Any]) -> float | No
     """The run's own discount where nothing is said and its episodes are long enough for it."""
     if options.get("discount") is not None or options.get("horizon") is not None:
         return options.get("discount")
-    part = run.manifest.part("sac") or run.manifest.part("td3") or {}
+    return discount_of(run.manifest, dataset)
+
+
+def discount_of(manifest: Manifest, dataset: Dataset) -> float:
+    """A run's own discount, or a lower one where its log's episodes are cut too soon for it."""
+    part = manifest.part("sac") or manifest.part("td3") or {}
     usual = Measure.of(dataset).discount
     return min(usual, float(part.get("discount", usual)))
 

@@ -25,7 +25,7 @@ from countmorl.evaluation.base import Estimate
 from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.bench import Bench, BenchConfig
 from countmorl.evaluation.judging import bench_of, by_log, measure_of
-from countmorl.evaluation.lowered import critics_value, own_critics
+from countmorl.evaluation.lowered import agent_of, critics_value
 from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.parts import dataset_of
 from countmorl.json_files import MOST_BYTES
@@ -180,7 +180,7 @@ class Desk:
     def _judged(self, candidate: Candidate) -> dict[str, Any]:
         bench, actor = self.bench, self._actor(candidate)
         last = candidate.epoch is None
-        own = own_critics(candidate.run, bench.taught) if last else None
+        own = agent_of(candidate.run, bench.taught) if last else None
         starts = bench.starts.dataset.obs[bench.starts.starts]
         q = None if own is None else float(critics_value(own, starts, actor(starts)).mean())
         judgement = bench.judge(actor, candidate.run if last else None)
