@@ -20,7 +20,7 @@ from countmorl.evaluation.fqe import LONGEST, Fitted, FQEConfig, fit_q, interval
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.lowered import lowered_value
 from countmorl.evaluation.measure import Measure
-from countmorl.evaluation.model_value import ModelValue, Rolled
+from countmorl.evaluation.model_value import CLONE_CUT, ModelValue, Rolled
 from countmorl.evaluation.parts import learned_termination
 from countmorl.evaluation.support import THIN, Support
 from countmorl.evaluation.verdict import Judgement, Way, decide
@@ -38,6 +38,8 @@ SAMPLE = 2_000
 """Logged states at which a policy's own actions are looked at."""
 OFF = 0.1
 """Share of a policy's actions at logged states beyond which critics only extrapolate."""
+WIDE = 0.5
+"""A gain whose interval is wider than this, as a share of the log's value, says nothing."""
 MISSES = 0.15
 """How far the critics' value of the log may be from what it earned, as a share of that."""
 
@@ -147,7 +149,9 @@ class Bench:
                     run, self.taught, self.starts, actor, self.measure, seed=self.seed
                 )
             facts = opinions["model"].facts
-            way = Way(unseen=max(off, facts["way_cut"]), thin=max(thin, facts["thin"]))
+            # A model that cannot even carry a clone of the log tells nothing of a policy's way.
+            if facts["clone_way_cut"] <= CLONE_CUT:
+                way = Way(unseen=max(off, facts["way_cut"]), thin=max(thin, facts["thin"]))
         rewards = self.dataset.reward
         alike = bool((rewards == rewards[0]).all() and not self.dataset.terminated.any())
         return decide(actor.name, self.log, opinions, way, alike=alike, notes=self.notes)
@@ -199,6 +203,8 @@ class Bench:
             return refuse("the critics have diverged.")
         if not fitted.settled or not self.log_fit.settled:
             return refuse(f"it has not converged in {fitted.epochs} epochs.")
+        if above - below > WIDE * size:
+            return refuse("its critics differ by more than half of what the log is worth.")
         low, high = log.interval or (log.value, log.value)
         apart = max(low - self.log_fit.value, self.log_fit.value - high, 0.0)
         if apart > MISSES * size:
