@@ -12,7 +12,6 @@ PLAN = """
 name = "weights"
 data = ["a.npz", "b.npz"]
 seeds = 2
-preset = "paper"
 
 [settings]
 epochs = 3
