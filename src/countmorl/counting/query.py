@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,13 @@ from countmorl.configs import from_json, to_json
 from countmorl.counting import find_counter
 from countmorl.counting.base import AbstractCounter
 from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penalty
+from countmorl.counting.table import CountTable
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runs.folder import Run, made_of
+from countmorl.runtime.added import ADDED_FILE
+from countmorl.runtime.counts import Counts as StandingCounts
+from countmorl.runtime.use import CountUse
 from countmorl.spaces import ActionSpace
 
 NAME = "counter"
@@ -50,27 +54,6 @@ class Counts:
             "estimates": {kind: float(values.mean()) for kind, values in self.estimates.items()},
             "penalty": float(self.penalty.mean()),
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountUse:
-    """How a run uses its counter, as the counter's file says."""
-
-    counter: str
-    """Its name in `countmorl.counting.COUNTERS`."""
-    beta: float
-    estimate: Kind
-    alpha: float
-    action_low: tuple[float, ...]
-    action_high: tuple[float, ...]
-    discrete: bool
-    join: Join = "counts"
-
-    @property
-    def space(self) -> ActionSpace:
-        """The actions of the run's data."""
-        low, high = (np.array(each, np.float32) for each in (self.action_low, self.action_high))
-        return ActionSpace(low=low, high=high, discrete=self.discrete)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -180,7 +163,21 @@ def counts(run: Run | str | Path) -> CountQuery:
             join=use.join,
         )
         _check_sound(query)
-    return query
+    return _with_added(query, run)
+
+
+def _with_added(query: CountQuery, run: Run) -> CountQuery:
+    """The counts with the logs that were added after the training."""
+    if not (run.path / ADDED_FILE).exists():
+        return query
+    tables = tuple(
+        CountTable.from_arrays(
+            {name: jnp.asarray(getattr(table, name)) for name in ("words", "counts", "starts")}
+        )
+        for table in StandingCounts.of_run(run.path).tables.each
+    )
+    counter: Any = query.counter
+    return replace(query, counter=eqx.tree_at(lambda each: each.tables, counter, tables))
 
 
 def _use(meta: dict[str, Any]) -> CountUse:

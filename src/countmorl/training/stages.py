@@ -90,7 +90,9 @@ class Stages:
                 values = {name: np.asarray(value).tolist() for name, value in metrics.items()}
                 timing = self._timing(fit, time.perf_counter() - start, before)
                 _check_sound(values, fit, epoch, self.run)
-                values |= fit.judge(state, epoch)
+                judged = fit.judge(state, epoch)
+                state = fit.remembering(state, epoch, judged)
+                values |= judged
                 self._record(fit, epoch, values, timing)
                 self._keep_policy(fit, state, epoch)
                 ended = fit.finished(state)
@@ -115,7 +117,7 @@ class Stages:
         return timing
 
     def _save(self, fit: AbstractFit[Any, Any], state: Any, epoch: int, *, ended: bool) -> None:
-        if (policy := fit.policy(state)) is not None:
+        if (policy := fit.offered(state)) is not None:
             policy.save(self.run.policy_path)
         about = {"stage": fit.name, "epoch": epoch, "ended": ended}
         self.run.save_checkpoint(to_arrays(state), about)
