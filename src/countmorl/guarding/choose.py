@@ -11,6 +11,7 @@ from typing import Any
 from countmorl.configs import at_least, check_types, to_json
 from countmorl.coverage.density import neighbours_of
 from countmorl.data.holdout import split
+from countmorl.data.sources import Source
 from countmorl.errors import ConfigError
 from countmorl.evaluation.bench import Bench, BenchConfig
 from countmorl.evaluation.judging import actor_of, bench_of
@@ -87,7 +88,7 @@ def choose_guard(
     run: Run,
     config: GuardConfig | None = None,
     *,
-    data: str | None = None,
+    data: Source | None = None,
     judged: bool = True,
     bench: BenchConfig | None = None,
     simulate: bool = False,
