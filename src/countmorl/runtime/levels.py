@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-Kind = Literal["LC", "AVG", "UC"]
+EstimateKind = Literal["LC", "AVG", "UC"]
 Join = Literal["counts", "penalties"]
 Level = Literal["covered", "thin", "unseen"]
 LEVELS: tuple[Level, ...] = ("unseen", "thin", "covered")

@@ -20,8 +20,10 @@ from countmorl.runtime.named import as_numbers
 from countmorl.spaces import ActionSpace
 
 NEIGHBOURS_KIND, NEIGHBOURS_FORMAT = "neighbours", 1
-NEIGHBOURS_BLOCK = 500
+NEIGHBOURS_BLOCK = 250
 """Pairs whose distances are there at once."""
+TIE = 1e-9
+"""Squared distances that differ by less are of equally near rows."""
 ARRAYS = (
     "place",
     "kind",
@@ -103,16 +105,17 @@ class Neighbours:
         else:
             moved = (vectors - self.action_mean) / _divisor(self.action_std)
             x = np.concatenate([x, moved * self.space.size**-0.5], axis=1)
-        x = x.astype(np.float32)
-        apart = np.add.outer(np.square(x).sum(axis=1), self._norms) - 2 * (x @ self.place.T)
+        # In 64 bits, or the order of adding up would decide who is near.
+        x, rows = np.float64(x.astype(np.float32)), np.float64(self.place)
+        apart = np.add.outer(np.square(x).sum(axis=1), self._norms) - 2 * (x @ rows.T)
         apart = np.where(kind[:, None] == self.kind, np.maximum(apart, 0), np.inf)
-        nearest = apart.argmin(axis=1)
-        near = apart[np.arange(len(apart)), nearest] <= np.square(self.limit[nearest])
-        return np.where(near, (apart <= np.square(self.reach)).sum(axis=1), 0)
+        nearest = apart <= apart.min(axis=1, keepdims=True) + TIE
+        near = (nearest & (apart <= np.square(np.float64(self.limit)))).any(axis=1)
+        return np.where(near, (apart <= np.square(np.float64(self.reach))).sum(axis=1), 0)
 
     @cached_property
     def _norms(self) -> np.ndarray:
-        return np.square(self.place).sum(axis=1)
+        return np.square(np.float64(self.place)).sum(axis=1)
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file, atomically."""

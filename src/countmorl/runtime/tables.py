@@ -16,6 +16,7 @@ import numpy as np
 
 WORD = 32
 ODD = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
+LAST_ODD = 0x2C1B3C6D
 MOST_COUNT = 2**31 - 1
 
 
@@ -141,7 +142,7 @@ def hash_words(words: Any, xp: Any) -> Any:
     for index in range(words.shape[-1]):
         mixed = (mixed ^ words[..., index]) * np.uint32(ODD[index % len(ODD)])
         mixed = mixed ^ (mixed >> np.uint32(15))
-    return (mixed * np.uint32(0x2C1B3C6D)) ^ (mixed >> np.uint32(13))
+    return (mixed * np.uint32(LAST_ODD)) ^ (mixed >> np.uint32(13))
 
 
 def ranks(words: np.ndarray) -> np.ndarray:

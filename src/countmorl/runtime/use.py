@@ -15,7 +15,7 @@ from countmorl.errors import ConfigError, RunError
 from countmorl.files import Arrays, read_arrays
 from countmorl.json_files import parse_json
 from countmorl.runtime.coding import CODERS, Coder, LearnedCodes, Places, Projections
-from countmorl.runtime.levels import Join, Kind
+from countmorl.runtime.levels import EstimateKind, Join
 from countmorl.runtime.tables import Table, Tables
 from countmorl.spaces import ActionSpace
 
@@ -30,7 +30,7 @@ class CountUse:
     counter: str
     """Its name in `countmorl.counting.COUNTERS`."""
     beta: float
-    estimate: Kind
+    estimate: EstimateKind
     alpha: float
     action_low: tuple[float, ...]
     action_high: tuple[float, ...]
@@ -84,11 +84,15 @@ def _coder(counter: str, arrays: Arrays, model: Arrays) -> Coder:
         raise ValueError("its elites are not members")
 
     def trunk(part: str) -> tuple[np.ndarray, ...]:
-        return tuple(layer[elites] for layer in _listed(model, f".members.{part}")[:TRUNK_LAYERS])
+        return tuple(
+            layer[elites] for layer in _in_order_of_number(model, f".members.{part}")[:TRUNK_LAYERS]
+        )
 
     def net(name: str) -> dict[str, tuple[np.ndarray, ...]]:
         parts = ("weights", "biases")
-        return {f"{name}_{p}": _listed(arrays, f".autoencoders.{name}.{p}") for p in parts}
+        return {
+            f"{name}_{p}": _in_order_of_number(arrays, f".autoencoders.{name}.{p}") for p in parts
+        }
 
     verified = {"limits": arrays[".limits"], **net("decoder")} if ".limits" in arrays else {}
     return LearnedCodes(
@@ -103,13 +107,15 @@ def _coder(counter: str, arrays: Arrays, model: Arrays) -> Coder:
 
 
 def _tables(arrays: Arrays) -> Tables:
-    words = _listed(arrays, ".tables", ".words")
-    counts, starts = (_listed(arrays, ".tables", each) for each in (".counts", ".starts"))
+    words = _in_order_of_number(arrays, ".tables", ".words")
+    counts, starts = (
+        _in_order_of_number(arrays, ".tables", each) for each in (".counts", ".starts")
+    )
     parts = zip(words, counts, starts, strict=True)
     return Tables(tuple(Table(words=w, counts=c, starts=s) for w, c, s in parts))
 
 
-def _listed(arrays: Arrays, before: str, after: str = "") -> tuple[np.ndarray, ...]:
+def _in_order_of_number(arrays: Arrays, before: str, after: str = "") -> tuple[np.ndarray, ...]:
     """Arrays that differ by a number in their names, in its order."""
     form = re.compile(rf"{re.escape(before)}\[(\d+)\]{re.escape(after)}")
     places = {int(match[1]): name for name in arrays if (match := form.fullmatch(name))}
