@@ -27,7 +27,8 @@ from countmorl.runtime.load import load_policy
 
 CURVE_FILE = "curve.json"
 QUANTILE = 0.1
-DWELL = 5
+DWELL = 1_000
+"""Long enough for the rest of an episode: policies that were let act again lost what was kept."""
 Say = Callable[[str], None]
 
 
