@@ -33,6 +33,7 @@ class Entry:
 
 
 ENTRIES: dict[str, Entry] = {
+    "auto": Entry("DATA", "From a log to a policy shown to be better, or to none."),
     "train": Entry("METHOD DATA", "Train a policy from a log by one of ten methods.", True),
     "sweep": Entry("PLAN", "Many runs at once: the paper's tables, or your own plan.", True),
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),
@@ -40,7 +41,10 @@ ENTRIES: dict[str, Entry] = {
     "judge": Entry("RUN ...", "Say by the log alone whether policies are better than it."),
     "choose": Entry("RUN ...", "Take the policy shown to be best, or a clone of the log."),
     "export": Entry("RUN -o DIR", "Policy, counts, guard and contract as one folder."),
+    "serve": Entry("DIR", "Answer requests for actions over HTTP, with their counts."),
+    "monitor": Entry("DIR LOG", "Say whether today's log is still like the training's."),
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
+    "counts": Entry("...", "Count new logs without a training; add up counts of sites.", True),
     "coverage": Entry("RUN|DATA", "Where a log is thin, where a policy goes, what to log next."),
     "guard": Entry("RUN", "Choose below which count a fall-back acts in the policy's place."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),

@@ -18,6 +18,7 @@ import numpy as np
 
 from countmorl.configs import to_json
 from countmorl.data.dataset import Dataset
+from countmorl.data.holdout import held_episodes
 from countmorl.disk import explained_write, sync_folder
 from countmorl.errors import RunError
 from countmorl.evaluation.judging import JUDGEMENT_FILE
@@ -28,6 +29,8 @@ from countmorl.export.single import single_file
 from countmorl.extras import require
 from countmorl.files import write_text
 from countmorl.json_files import parse_json
+from countmorl.monitoring.baseline import BASELINE_FILE, Baseline
+from countmorl.monitoring.training import made_of
 from countmorl.runs.folder import Run
 from countmorl.runtime.bundle import COUNTS_NAME, POLICY_NAME, SUMS_FILE
 from countmorl.runtime.bundle import load_bundle as load_bundle
@@ -75,6 +78,8 @@ class ExportConfig:
     are refused; or the guard's fall-back acts, if it needs no observation."""
     onnx: bool = True
     """Write policy.onnx too; wants the extra `export`."""
+    baseline: bool = True
+    """Write baseline.safetensors too, by which `countmorl monitor DIR LOG` knows the training."""
 
 
 def export(
@@ -98,6 +103,9 @@ def export(
     contract = contract_of(run, parts, dataset, config)
     with _whole_folder(out) as folder:
         write_bundle(folder, parts, contract)
+        if config.baseline and dataset.next_known.any():
+            counted = parts.counts if isinstance(parts.counts, Counts) else None
+            _baseline(run, dataset, counted).save(folder / BASELINE_FILE)
         if config.onnx:
             say(add_graph(folder, dataset.obs))
         write_text(folder / README_FILE, bundle_readme(contract, config.onnx))
@@ -137,6 +145,14 @@ def write_sums(folder: Path) -> None:
     paths = sorted(path for path in folder.iterdir() if path.name != SUMS_FILE)
     lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
     write_text(folder / SUMS_FILE, "".join(lines))
+
+
+def _baseline(run: Run, dataset: Dataset, counts: Counts | None) -> Baseline:
+    """What a monitor compares logs with; counts of another kind than codes are not watched."""
+    origin = run.manifest.data
+    assert origin is not None, "its data were found by it"
+    held = held_episodes(dataset, origin.holdout)
+    return made_of(dataset, held, counts, done=origin.options.done)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

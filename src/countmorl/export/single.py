@@ -36,6 +36,7 @@ MODULES = (
     "runtime.tables",
     "runtime.coding",
     "runtime.use",
+    "runtime.added",
     "runtime.counts",
     "runtime.neighbours",
     "runtime.guard",

@@ -6,6 +6,7 @@ millisecond, and what answers is small enough to stand beside a policy in produc
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,8 @@ import numpy as np
 
 from countmorl.configs import from_json, to_json
 from countmorl.errors import ConfigError, DataError, RunError
-from countmorl.files import Arrays, read_arrays, write_arrays
+from countmorl.files import Arrays, digest, read_arrays, write_arrays
+from countmorl.runtime.added import added_to
 from countmorl.runtime.coding import CODERS, Coder, Places, stored_coder
 from countmorl.runtime.levels import Counted, joined, level_of
 from countmorl.runtime.named import as_numbers
@@ -65,6 +67,12 @@ class Counts:
         """The actions of the run's data."""
         return self.use.space
 
+    @cached_property
+    def codes_digest(self) -> str:
+        """Digest of what decides the codes: counts of equal digests can be added up."""
+        arrays = {"mean": self.mean, "std": self.std, **self.coder.to_arrays()}
+        return digest(arrays, json.dumps(to_json(self.use), sort_keys=True))
+
     @property
     def obs_dim(self) -> int:
         """Numbers in one observation."""
@@ -83,14 +91,19 @@ class Counts:
         known = [self.coder.codes(x)[1] for x in self._blocks(obs, action)]
         return np.concatenate(known, axis=1)
 
+    def codes(self, obs: Any, action: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Every member's code of pairs, [members, n, words], and whether it can tell them."""
+        found = [self.coder.codes(x) for x in self._blocks(obs, action)]
+        words, known = (np.concatenate(each, axis=1) for each in zip(*found, strict=True))
+        return words, known
+
     def add(self, obs: Any, action: Any) -> Counts:
         """The counts with more logged pairs; the codes stay as they are.
 
         Pairs that a member cannot tell (`verified`) are not added to its table: under their code
         others would be counted for them.
         """
-        found = [self.coder.codes(x) for x in self._blocks(obs, action)]
-        words, known = (np.concatenate(each, axis=1) for each in zip(*found, strict=True))
+        words, known = self.codes(obs, action)
         if isinstance(self.coder, Places) and not known.all():
             raise DataError(
                 f"{(~known).sum():,} of the {known.size:,} pairs hold numbers that the log of "
@@ -167,8 +180,10 @@ class Counts:
 
     @classmethod
     def of_run(cls, path: str | Path) -> Counts:
-        """The counts of a run that counts, such as one of count-morl."""
-        return cls(**run_parts(Path(path)))
+        """The counts of a run that counts, such as one of count-morl, with all that was added."""
+        counts = cls(**run_parts(Path(path)))
+        added = added_to(Path(path), counts.codes_digest)
+        return counts if added is None else counts._with(added.tables)
 
     def _blocks(self, obs: Any, action: Any) -> list[np.ndarray]:
         """Standardised pairs, some at once."""
