@@ -15,6 +15,7 @@ import numpy as np
 
 from countmorl.data.dataset import Dataset
 from countmorl.data.holdout import split
+from countmorl.data.rates import worst_rate
 from countmorl.errors import DataError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.base import Estimate
@@ -23,7 +24,7 @@ from countmorl.evaluation.clone import cloned
 from countmorl.evaluation.fqe import Fitted, FQEConfig, fit_q, interval
 from countmorl.evaluation.judging import discount_of
 from countmorl.evaluation.logged import Logged
-from countmorl.evaluation.measure import Measure, worst_rate
+from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.support import Support
 from countmorl.runs.manifest import Manifest
 from countmorl.runtime.base import PolicyLike, Sized
