@@ -214,3 +214,23 @@ def halted(_half_done, tmp_path) -> Path:
 def finished(trained, tmp_path) -> Path:
     """A copy of the finished run that a test may spoil."""
     return Path(shutil.copytree(trained / "run", tmp_path / "finished"))
+
+
+@pytest.fixture(scope="session")
+def pendulum(tmp_path_factory) -> Path:
+    """A folder with `log.npz` of a pendulum at random and a run of count-morl on it. Read only."""
+    pytest.importorskip("gymnasium")
+    from countmorl import train
+    from countmorl.envs.simulators import make_env, record
+    from small_runs import QUIET, small
+
+    folder, rng = tmp_path_factory.mktemp("pendulum"), np.random.default_rng(0)
+    act = lambda _: rng.uniform(-2, 2, 1).astype(np.float32)  # noqa: E731
+    names = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
+    steps = zip(*record(act, make_env("Pendulum-v1"), rows=400, seed=0), strict=True)
+    columns = {name: np.array(column) for name, column in zip(names, steps, strict=True)}
+    columns |= {"truncated": np.arange(400) % 20 == 19}
+    bounds = {"action_low": np.full(1, -2.0), "action_high": np.full(1, 2.0)}
+    np.savez(folder / "log.npz", **columns, **bounds)
+    train(small("count-morl", epochs=1), folder / "log.npz", out=folder / "run", **QUIET)
+    return folder

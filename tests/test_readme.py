@@ -20,6 +20,7 @@ from unittest import mock
 import pytest
 import tyro
 
+import insulin
 from countmorl.algorithms import ALGORITHMS
 from countmorl.cli import main
 from countmorl.cli.train import OTHERS
@@ -36,7 +37,10 @@ FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 SHELLS = ("bash", "sh", "shell", "console")
 TABLES = (ALGORITHMS, COUNTERS, READERS)
 """A page may add rows of its own to these."""
-FILLED: dict[str, Callable[[Path], None]] = {"docs/your-log.md": write}
+FILLED: dict[str, Callable[[Path], None]] = {
+    "docs/your-log.md": write,
+    "docs/insulin.md": insulin.write,
+}
 """Pages whose folder holds something at first."""
 HERE = "PYTHONPATH=. "
 WIDTH = 120

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     from countmorl.runs.options import DataOptions as DataOptions
     from countmorl.runs.options import RunOptions as RunOptions
     from countmorl.runs.summary import summarize as summarize
+    from countmorl.runtime.guard import Guard as Guard
     from countmorl.runtime.load import load_policy as load_policy
     from countmorl.runtime.policy import Policy as Policy
     from countmorl.sweeps.methods import Method as Method
     from countmorl.sweeps.plan import Sweep as Sweep
     from countmorl.sweeps.run import sweep as sweep
 
-# Names are imported when first used: `Policy` then needs NumPy and safetensors alone, and no
+# Names are imported when first used: `Policy` then needs NumPy alone, and no
 # command waits for JAX that does not compute.
 _HOMES = {
     "ALGORITHMS": "algorithms",
@@ -57,6 +58,7 @@ _HOMES = {
     "DataOptions": "runs.options",
     "Dataset": "data.dataset",
     "Estimate": "evaluation.base",
+    "Guard": "runtime.guard",
     "MOPO": "algorithms.mopo",
     "Method": "sweeps.methods",
     "MOBILE": "algorithms.mobile",

@@ -18,10 +18,15 @@ EXTRAS = {
     "matplotlib": "plots",
     "jinja2": "report",
     "plotly": "report",
+    "starlette": "serve",
+    "uvicorn": "serve",
+    "prometheus_client": "serve",
     "ray": "ray",
     "tensorboardX": "tensorboard",
     "wandb": "wandb",
     "mlflow": "mlflow",
+    "onnx": "export",
+    "onnxruntime": "export",
 }
 """The package to import, and the extra of countmorl that brings it."""
 

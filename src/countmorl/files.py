@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import secrets
 import stat
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
 from countmorl.disk import (
     SAFELY,
@@ -42,6 +42,9 @@ TYPES = {
     "float64": "F64",
 }
 """What safetensors calls NumPy's types."""
+MOST_HEAD = 100_000_000
+"""Bytes of a safetensors file's table; more is not one of ours."""
+MOST_DIMENSIONS = 32
 
 
 @contextmanager
@@ -129,10 +132,8 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
         if not stat.S_ISREG(os.stat(path).st_mode):  # Reading a pipe would never end.
             raise RunError(f"{path} is not a readable safetensors file: it is no ordinary file.")
         try:
-            with safe_open(path, framework="np") as file:
-                header = file.metadata() or {}
-                arrays = {name: file.get_tensor(name) for name in file.keys()}
-        except (SafetensorError, TypeError, ValueError, AttributeError, KeyError) as error:
+            header, arrays = _read_tensors(path)
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise RunError(f"{path} is not a readable safetensors file: {error}") from error
     try:
         entry = parse_text(header["countmorl"])
@@ -146,3 +147,49 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
             f"{path} is damaged: its contents do not match their digest. Restore it from a copy."
         )
     return arrays, meta
+
+
+def _read_tensors(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """The metadata and the arrays of a safetensors file; a `ValueError` says what is wrong."""
+    with open(path, "rb") as file:
+        rest = os.fstat(file.fileno()).st_size - 8
+        length = int.from_bytes(file.read(8), "little")
+        if rest < 0 or length > min(rest, MOST_HEAD):
+            raise ValueError("it is shorter than its table")
+        table = parse_text(file.read(length))
+        if not isinstance(table, dict):
+            raise ValueError("its table is none")
+        header = table.pop("__metadata__", None) or {}
+        spans = {name: _span(name, entry) for name, entry in table.items()}
+        arrays, end = {}, 0
+        for name, (kind, shape, begin, stop) in sorted(spans.items(), key=lambda item: item[1][2:]):
+            if begin != end or stop > rest - length:
+                raise ValueError(f"'{name}' does not begin where the array before it ends")
+            array = np.fromfile(file, kind, (stop - begin) // kind.itemsize).reshape(shape)
+            arrays[name] = _native(name, array)
+            end = stop
+        if end != rest - length:
+            raise ValueError("there is more in it than its table says")
+    return header, arrays
+
+
+def _span(name: str, entry: Any) -> tuple[np.dtype, tuple[int, ...], int, int]:
+    """The type, the shape and the bytes of an array."""
+    kinds = {stored: kind for kind, stored in TYPES.items()}
+    if entry["dtype"] not in kinds:
+        raise ValueError(f"'{name}' has numbers of the unknown type {entry['dtype']}")
+    kind, shape = np.dtype(kinds[entry["dtype"]]).newbyteorder("<"), tuple(entry["shape"])
+    begin, stop = entry["data_offsets"]
+    whole = (*shape, begin, stop)
+    if not all(type(each) is int and each >= 0 for each in whole) or len(shape) > MOST_DIMENSIONS:
+        raise ValueError(f"the shape of '{name}' is none")
+    if stop - begin != math.prod(shape) * kind.itemsize:
+        raise ValueError(f"'{name}' has another size than its shape")
+    return kind, shape, begin, stop
+
+
+def _native(name: str, array: np.ndarray) -> np.ndarray:
+    """The array in this machine's order of bytes."""
+    if array.dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+        raise ValueError(f"'{name}' holds other than true and false")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -75,6 +75,10 @@ class AbstractFit(ABC, Generic[State, Result]):
     def result(self, state: State) -> Result:
         """Return what comes of it."""
 
+    def checked(self, result: Result) -> Result:
+        """Return a result out of a file; a `ValueError` where its numbers cannot be one."""
+        return result
+
 
 Do = Callable[[AbstractFit[Any, Any]], Any]
 """Whatever carries out a fit and gives its result."""

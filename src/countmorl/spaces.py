@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from countmorl.errors import ConfigError, DataError
-from countmorl.extras import require
 
 MOST_ACTIONS = 256
 """Discrete actions there may be; each is a column of the model's inputs."""
@@ -35,6 +34,8 @@ class ActionSpace:
     @classmethod
     def of(cls, env: Any) -> ActionSpace:
         """The actions of a Gymnasium environment; others than these two kinds are refused."""
+        from countmorl.extras import require  # Not at the top: `runtime.py` has no extras.
+
         spaces, space = require("gymnasium").spaces, env.action_space
         if isinstance(space, spaces.Box) and len(space.shape) == 1:
             return cls(low=space.low, high=space.high)

@@ -12,9 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from bundles import made, parts_of
+from countmorl.export.bundle import write_sums
 from countmorl.reports.facts import read_facts
 from countmorl.runs.folder import Run
 from countmorl.runs.summary import summarize
+from countmorl.runtime.bundle import load_bundle
+from countmorl.runtime.counts import Counts
 from countmorl.runtime.load import load_policy
 from countmorl.runtime.policy import Policy
 from countmorl.runtime.tabular import TabularPolicy
@@ -23,6 +27,8 @@ from made_runs import make_run
 from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
+from robustness.model_formats import MODEL_FORMATS
+from robustness.toml_formats import TOML_FORMATS
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -80,6 +86,37 @@ def read_policy(path: Path) -> None:
             assert ((actions >= 0) & (actions < policy.action_dim)).all()
 
 
+def small_counts(folder: Path) -> Path:
+    """Codes of a random network, and the tables of a random log."""
+    parts, _, _ = parts_of()
+    parts.counts.save(folder / "counts.safetensors")
+    return folder / "counts.safetensors"
+
+
+def read_counts(path: Path) -> None:
+    """Load counts and count: nothing is seen less than never."""
+    counts = Counts.load(path)
+    obs = np.ones((2, counts.obs_dim), np.float32)
+    action = np.zeros(2, int) if counts.space.discrete else np.ones((2, counts.space.size))
+    found = counts.counts(obs, action)
+    assert (found.members >= 0).all()
+    assert np.isfinite(found.count).all()
+
+
+def small_bundle(folder: Path) -> Path:
+    """A bundle, of which the contract is damaged."""
+    made(folder / "bundle")
+    return folder / "bundle" / "contract.json"
+
+
+def read_bundle(path: Path) -> None:
+    """Load a bundle whose digests were forged too, and let it act."""
+    write_sums(path.parent)
+    bundle = load_bundle(path.parent)
+    _, why = bundle.act(np.float32([[(r.low + r.high) / 2 for r in bundle.contract.observation]]))
+    assert why.level is None or set(why.level) <= {"covered", "thin", "unseen"}
+
+
 FORMATS: dict[str, Format] = {
     "config": Format(part_of_run("config.json"), read_run, (by_bytes, by_json)),
     "metrics": Format(part_of_run("metrics.jsonl"), read_run, (by_bytes, by_lines)),
@@ -87,6 +124,10 @@ FORMATS: dict[str, Format] = {
     "calibration": Format(part_of_run("calibration.json"), read_run, (by_bytes, by_json)),
     "policy": Format(small_policy, read_policy, (by_bytes, by_forgery)),
     "tabular-policy": Format(small_table, read_policy, (by_bytes, by_forgery)),
+    "counts": Format(small_counts, read_counts, (by_bytes, by_forgery)),
+    "contract": Format(small_bundle, read_bundle, (by_bytes, by_json)),
+    **MODEL_FORMATS,
+    **TOML_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""

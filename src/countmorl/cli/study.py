@@ -11,9 +11,13 @@ from tyro.conf import Positional
 
 from countmorl.cli.data import Out, writer_of, wrote
 from countmorl.cli.output import print_json
+from countmorl.cli.study_alarms import alarms
 from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
+from countmorl.cli.study_guard import guard
+from countmorl.cli.study_judging import judging
 from countmorl.cli.study_planners import planners
+from countmorl.cli.study_steps import steps
 from countmorl.cli.study_theory import theory
 from countmorl.envs.gridworld import WORLDS, find_world
 from countmorl.files import check_ending
@@ -107,11 +111,15 @@ def _drew(out: Path, json: bool) -> int:
 
 
 COMMANDS: dict[str, Callable[..., int]] = {
+    "alarms": alarms,
     "audit": audit,
     "counts": counts,
+    "guard": guard,
+    "judging": judging,
     "log": log,
     "maps": maps,
     "planners": planners,
+    "steps": steps,
     "worlds": worlds,
     "theory": theory,
 }

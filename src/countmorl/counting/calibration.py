@@ -17,6 +17,7 @@ from countmorl.counting.estimate import CountEstimate, Kind, unlike
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.runs.calibration import Bin, Calibration, Jolted, SwappedActions
+from countmorl.runtime.levels import thin_below
 from countmorl.scaling import Standardizer
 
 BINS = 8
@@ -70,7 +71,8 @@ def calibrate(
         for noise in NOISE
     )
     plain = compare(count, np.asarray(error), swapped, rows_per_code=counter.rows_per_code)
-    return replace(plain, jolted=jolts, verdict=f"{plain.verdict} {alarm(jolts)}")
+    thin = thin_below(np.asarray(counts), count)
+    return replace(plain, jolted=jolts, thin=thin, verdict=f"{plain.verdict} {alarm(jolts)}")
 
 
 def jolted(

@@ -1,7 +1,5 @@
 """From the members' counts to one count, and from a count to a penalty."""
 
-from typing import Any, Literal
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -9,10 +7,10 @@ from jaxtyping import Array, Bool, Float, Int, Num
 from scipy.stats import mannwhitneyu
 
 from countmorl.errors import ConfigError
+from countmorl.runtime.levels import SIGNS, EstimateKind, Join
+from countmorl.runtime.levels import mostly_unseen as mostly_unseen
 
-Kind = Literal["LC", "AVG", "UC"]
-Join = Literal["counts", "penalties"]
-SIGNS: dict[str, float] = {"LC": -1.0, "AVG": 0.0, "UC": 1.0}
+Kind = EstimateKind
 
 
 class CountEstimate(eqx.Module):
@@ -62,14 +60,11 @@ def members_penalty(
     return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)
 
 
-def by_most(votes: Bool[Array | np.ndarray, "members *batch"]) -> Bool[Any, "*batch"]:
+def by_most(
+    votes: Bool[Array | np.ndarray, "members *batch"],
+) -> Bool[Array | np.ndarray, "*batch"]:
     """Whether more than half of the members say so."""
     return 2 * votes.sum(axis=0) > len(votes)
-
-
-def mostly_unseen(counts: Int[Array | np.ndarray, "members *batch"]) -> Bool[Any, "*batch"]:
-    """Whether more than half of the members have never seen a pair."""
-    return by_most(counts == 0)
 
 
 def unlike(far: Int[np.ndarray, "members rows"], near: Int[np.ndarray, "members others"]) -> float:

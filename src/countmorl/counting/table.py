@@ -11,10 +11,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, Integer, Num, UInt32, UInt64
+from jaxtyping import Array, Bool, Int, Integer, Num, UInt32
 
-WORD = 32
-ODD = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F)
+from countmorl.runtime.tables import ODD, WORD, Table, hash_words
+
 MAX_BITS = WORD * len(ODD)
 
 
@@ -35,28 +35,13 @@ class CountTable(eqx.Module):
         weights: Num[np.ndarray, " rows"] | None = None,
     ) -> CountTable:
         """Count packed codes [rows, words]; with `weights`, each row stands for so many."""
-        words = np.ascontiguousarray(words, np.uint32)
-        keys, inverse = np.unique(_ranks(words), return_inverse=True)
-        first = np.zeros(len(keys), np.int64)
-        first[inverse] = np.arange(len(words))
-        counts = np.bincount(inverse, weights, minlength=len(keys)).astype(np.int32)
-        return cls._index(words[first], counts)
+        return cls._of(Table.of(words, weights))
 
     @classmethod
-    def _index(
-        cls, words: UInt32[np.ndarray, "codes words"], counts: Int[np.ndarray, " codes"]
-    ) -> CountTable:
-        bits = max(1, int(np.ceil(np.log2(2 * len(words) + 1))))
-        bucket = _hash(words, np) >> np.uint32(WORD - bits)
-        order = np.argsort(bucket, kind="stable")
-        sizes = np.bincount(bucket, minlength=2**bits)
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        return cls(
-            jnp.asarray(words[order]),
-            jnp.asarray(counts[order]),
-            jnp.asarray(starts),
-            int(sizes.max(initial=0)),
-        )
+    def _of(cls, table: Table) -> CountTable:
+        probes = int(np.diff(table.starts).max(initial=0))
+        parts = (table.words, table.counts, table.starts)
+        return cls(*map(jnp.asarray, parts), probes)
 
     @classmethod
     def from_arrays(cls, saved: dict[str, Array]) -> CountTable:
@@ -79,7 +64,7 @@ class CountTable(eqx.Module):
     def lookup(self, words: UInt32[Array, "*batch words"]) -> Int[Array, "*batch"]:
         """How often each packed code was counted; 0 where it was not."""
         bits = (len(self.starts) - 2).bit_length()
-        bucket = _hash(words, jnp) >> np.uint32(WORD - bits)
+        bucket = hash_words(words, jnp) >> np.uint32(WORD - bits)
         start, stop = self.starts[bucket], self.starts[bucket + 1]
         last = len(self.counts) - 1
 
@@ -102,21 +87,3 @@ def pack(bits: Bool[Array, "*batch bits"]) -> UInt32[Array, "*batch words"]:
     padded = jnp.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, missing)])
     grouped = padded.reshape(*bits.shape[:-1], -1, WORD).astype(jnp.uint32)
     return jnp.sum(grouped << jnp.arange(WORD, dtype=jnp.uint32), axis=-1, dtype=jnp.uint32)
-
-
-def _hash(words, xp):
-    """Mix the words of a code into 32 bits; the same in NumPy and in compiled code."""
-    mixed = xp.zeros(words.shape[:-1], xp.uint32)
-    for index in range(words.shape[-1]):
-        mixed = (mixed ^ words[..., index]) * np.uint32(ODD[index % len(ODD)])
-        mixed = mixed ^ (mixed >> np.uint32(15))
-    return (mixed * np.uint32(0x2C1B3C6D)) ^ (mixed >> np.uint32(13))
-
-
-def _ranks(words: UInt32[np.ndarray, "rows words"]) -> UInt64[np.ndarray, " rows"]:
-    """Give equal codes equal 64-bit numbers and different codes different ones, exactly."""
-    keys = words[:, 0].astype(np.uint64)
-    for column in words.T[1:]:
-        _, ranks = np.unique(keys, return_inverse=True)
-        keys = ranks.astype(np.uint64) << np.uint64(WORD) | column
-    return keys

@@ -36,13 +36,21 @@ def split(dataset: Dataset, holdout: Holdout | None) -> Parts:
     """Take apart what is set aside, which the log, the share and the seed decide alone."""
     if holdout is None:
         return Parts(dataset, None)
+    held = held_episodes(dataset, holdout)
+    return Parts(dataset.of_episodes(~held), dataset.of_episodes(held))
+
+
+def held_episodes(dataset: Dataset, holdout: Holdout | None) -> np.ndarray:
+    """Which episodes are set aside, a flag for each."""
+    if holdout is None:
+        return np.zeros(len(dataset.episode_ends), bool)
     held = _drawn(dataset, holdout.share, holdout.seed)
     if int(held.sum()) != holdout.episodes:
         raise RunError(
             f"{holdout.episodes:,} episodes of '{dataset.name}' were set aside, but now they would "
             f"be {int(held.sum()):,}. Were the data changed?"
         )
-    return Parts(dataset.of_episodes(~held), dataset.of_episodes(held))
+    return held
 
 
 def holdout_sentence(dataset: Dataset, share: float, holdout: Holdout | None) -> str:

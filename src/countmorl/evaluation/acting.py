@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ class Actor:
     name: str
     act: Act
     space: ActionSpace
+    begin: Callable[[], Act] | None = None
+    """Makes what acts anew, where it has a memory: it is then asked about all rollouts at every
+    step, in the same order."""
 
     @classmethod
     def of(cls, policy: PolicyLike | Act, dataset: Dataset, name: str = "policy") -> Actor:
@@ -44,6 +47,10 @@ class Actor:
                 "observations [n, obs] to actions."
             )
         return cls(name=name, act=policy, space=dataset.space)
+
+    def begun(self) -> Actor:
+        """The actor at the beginning of its rollouts, without a memory of others."""
+        return self if self.begin is None else replace(self, act=self.begin(), begin=None)
 
     def __call__(self, obs: np.ndarray) -> np.ndarray:
         """Actions [n, action] in [-1, 1], or one-hot; what is no action is a `DataError`."""

@@ -48,6 +48,8 @@ class BenchConfig:
 
     clone_updates: int = 5000
     """Gradient steps of the clone of the log."""
+    critics: bool = True
+    """Whether critics are fitted to the log; without them rollouts alone judge."""
     fqe: FQEConfig = field(default_factory=FQEConfig)
     model: EnsembleConfig = field(default_factory=EnsembleConfig)
     """The model that is fitted where no run has one."""
@@ -107,7 +109,7 @@ class Bench:
         say("rolling the clone out")
         rolled = value.roll(actor)
         log_fit = None
-        if measure.horizon is None or measure.horizon <= LONGEST:
+        if config.critics and (measure.horizon is None or measure.horizon <= LONGEST):
             say("fitting critics of the log")
             done = rows.actions[rows.starts]
             log_fit = fit_q(
@@ -178,7 +180,17 @@ class Bench:
             "change": fitted.change,
             "off": off,
         }
-        refuse = lambda why: Refusal(made_by=made_by, why=why, facts=facts)  # noqa: E731
+        gains = fitted.values - self.log_fit.values
+        below, above = interval(gains)
+        gained = {"gain": float(gains.mean()), "gain_low": below, "gain_high": above}
+        estimate = Estimate(
+            value=fitted.value,
+            interval=interval(fitted.values),
+            unit=self.measure.unit,
+            made_by=f"{len(gains)} {made_by}",
+            facts=facts | gained,
+        )
+        refuse = estimate.refused
         size = max(abs(log.value), float(np.abs(self.dataset.reward).mean()) * self._far)
         most = float(np.abs(self.dataset.reward).max()) * self._far
         if off > OFF:
@@ -194,15 +206,7 @@ class Bench:
                 f"it takes the log to be worth {self.log_fit.value:.4g}, which earned "
                 f"{log.value:.4g}: it cannot be trusted with others."
             )
-        gains = fitted.values - self.log_fit.values
-        below, above = interval(gains)
-        return Estimate(
-            value=fitted.value,
-            interval=interval(fitted.values),
-            unit=self.measure.unit,
-            made_by=f"{len(gains)} {made_by}",
-            facts=facts | {"gain": float(gains.mean()), "gain_low": below, "gain_high": above},
-        )
+        return estimate
 
     @property
     def _far(self) -> float:

@@ -33,7 +33,7 @@ def lowered_value(
     run: Run, taught: Dataset, logged: Logged, actor: Actor, measure: Measure, *, seed: int = 0
 ) -> Opinion:
     """min_j Q_j(s, pi(s)), the mean over logged starts."""
-    agent = _agent(run, taught)
+    agent = agent_of(run, taught)
     if agent is None:
         why = f"{run.manifest.algorithm} has no critics, or they are not in the folder."
         return Refusal(made_by=MADE_BY, why=why)
@@ -62,7 +62,7 @@ def critics_value(agent: SAC | TD3BC, obs: np.ndarray, action: np.ndarray) -> np
     return np.asarray(agent.unit * q.min(axis=0), np.float64)
 
 
-def _agent(run: Run, taught: Dataset) -> SAC | TD3BC | None:
+def agent_of(run: Run, taught: Dataset) -> SAC | TD3BC | None:
     """Bring the trained agent back; a method that is code of one's own is left alone."""
     saved, manifest = run.load_result("policy"), run.manifest
     if saved is None or ":" in manifest.algorithm:

@@ -7,28 +7,20 @@ promises where it was never taught counts for nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
 
 from countmorl.data.rates import worst_rate
-from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.evaluation.acting import Actor
-from countmorl.evaluation.base import Estimate, Opinion, Refusal
+from countmorl.evaluation.base import Estimate, Opinion
 from countmorl.evaluation.behaviour import stretched
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure, usual_reward
+from countmorl.evaluation.stepping import Stepper
 from countmorl.evaluation.support import THIN, Support
 from countmorl.rollouts import PenalizedModel
-from countmorl.types import Key
 
-ROLLOUTS = 40
-"""Starts of each elite."""
 DRAWS = 1000
 MOST_CUT = 0.5
 """Share of its way beyond which a policy's value is what was assumed, not what was rolled out."""
@@ -52,6 +44,8 @@ class Rolled:
     """Steps of a rollout, on average."""
     lost: float = 0.0
     """What the cuts cost, beside going on as the log does."""
+    asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
+    """Which rollouts were under way at each step, [steps, rollouts]."""
 
     @property
     def value(self) -> float:
@@ -90,44 +84,43 @@ class ModelValue:
             "clone": clone.value,
             "clone_way_cut": clone.way_cut,
         }
-        if clone.way_cut > CLONE_CUT:
-            why = (
-                f"even a clone of the log leaves what is known in {clone.way_cut:.0%} of its way: "
-                "the model is not good enough to judge by."
-            )
-            return Refusal(made_by=MADE_BY, why=why, facts=facts)
-        if rolled.way_cut > MOST_CUT:
-            why = f"{rolled.way_cut:.0%} of its way lies behind pairs that were never logged."
-            return Refusal(made_by=MADE_BY, why=why, facts=facts)
         low, high = rolled.interval(self.seed)
         each = np.quantile(rolled.values, 0.1)
-        return Estimate(
+        estimate = Estimate(
             value=rolled.value,
             interval=(low, high),
             unit=self.measure.unit,
             made_by=f"{rolled.values.size} {MADE_BY}",
             facts=facts | {"lower": float(each)} | _gain(rolled, (low, high), clone, log),
         )
+        if clone.way_cut > CLONE_CUT:
+            return estimate.refused(
+                f"even a clone of the log leaves what is known in {clone.way_cut:.0%} of its way: "
+                "the model is not good enough to judge by."
+            )
+        if rolled.way_cut > MOST_CUT:
+            return estimate.refused(
+                f"{rolled.way_cut:.0%} of its way lies behind pairs that were never logged."
+            )
+        return estimate
 
     def roll(self, actor: Actor) -> Rolled:
         """Roll a policy out, step by step: it may be code of any kind."""
         data, measure = self.logged.dataset, self.measure
-        rows = self._start_rows()
-        elites = len(self.model.ensemble.elites)
-        obs = np.tile(data.obs[rows], (elites, 1))
-        row, ends = np.tile(rows, elites), self._last_rows(np.tile(rows, elites))
+        stepper = Stepper(model=self.model, logged=self.logged, seed=self.seed)
+        obs, actor = data.obs[stepper.rows], actor.begun()
         worst, usual = worst_rate(data), usual_reward(data, measure)
         low, high = float(data.reward.min()), float(data.reward.max())
         value, alive = np.zeros(len(obs)), np.ones(len(obs), bool)
         cut_at, assumed = np.full(len(obs), -1), np.zeros(len(obs))
-        seen = thin = 0
+        seen, thin, asked = 0, 0, []
         for at, weight in enumerate(measure.weights):
-            action = np.zeros((len(obs), data.action_dim), np.float32)
-            action[alive] = actor(obs[alive])
+            action = actor(obs)
+            asked.append(alive.copy())
             count = self.support.counts(obs[alive], action[alive])
             seen, thin = seen + len(count), thin + int((count < THIN).sum())
             lost = np.flatnonzero(alive)[count == 0]
-            following, reward, ends_here = self._step(obs, action, row, elites, at)
+            following, reward, ends_here = stepper.step(obs, action, at)
             broken = ~np.isfinite(following).all(axis=1) | ~np.isfinite(reward)
             lost = np.union1d(lost, np.flatnonzero(alive & broken))
             cut_at[lost], alive[lost] = at, False
@@ -135,8 +128,7 @@ class ModelValue:
             value[alive] += weight * np.clip(reward[alive], low, high)
             alive &= ~ends_here
             obs = np.where(alive[:, None], following, obs)
-            row = row + 1
-            if self.model.layout.exogenous and (over := alive & (row > ends)).any():
+            if (over := alive & stepper.over(at + 1)).any():
                 value[over] += usual * measure.rest(at + 1)
                 alive &= ~over
             if not alive.any():
@@ -144,42 +136,19 @@ class ModelValue:
         value[alive] += usual * measure.rest(measure.steps)
         behind = np.where(cut_at >= 0, measure.rest(np.maximum(cut_at, 0)), 0.0)
         return Rolled(
-            values=(value + assumed).reshape(elites, -1),
+            values=(value + assumed).reshape(stepper.elites, -1),
             way_cut=float(behind.mean() / measure.rest(0)),
             cut=float((cut_at >= 0).mean()),
             thin=thin / max(1, seen),
             length=seen / len(obs),
             lost=float((behind * usual - np.where(cut_at >= 0, assumed, 0.0)).mean()),
+            asked=np.stack(asked),
         )
-
-    def _start_rows(self) -> np.ndarray:
-        starts, rng = self.logged.starts, np.random.default_rng(self.seed)
-        if len(starts) <= ROLLOUTS:
-            return starts
-        return np.sort(rng.choice(starts, ROLLOUTS, replace=False))
-
-    def _last_rows(self, rows: np.ndarray) -> np.ndarray:
-        ends = self.logged.dataset.episode_ends
-        return ends[np.searchsorted(ends, rows)]
 
     @property
     def _can_end(self) -> float:
         """Where tasks can end, nothing more may follow."""
         return 0.0 if self.logged.dataset.terminated.any() else np.inf
-
-    def _step(
-        self, obs: np.ndarray, action: np.ndarray, row: np.ndarray, elites: int, at: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """One step of all rollouts, each in its elite."""
-        data, exogenous = self.logged.dataset, self.model.layout.exogenous
-        outside = None
-        if exogenous:
-            known = np.minimum(row, len(data) - 1)
-            outside = data.next_obs[known][:, list(exogenous)].reshape(elites, -1, len(exogenous))
-        here, done = (jnp.asarray(e.reshape(elites, -1, e.shape[1])) for e in (obs, action))
-        found = _advance(self.model, here, done, outside, (jr.key(self.seed), jnp.asarray(at)))
-        flat = [np.asarray(each).reshape(len(obs), *each.shape[2:]) for each in found]
-        return flat[0], flat[1].astype(np.float64), flat[2]
 
 
 def _gain(
@@ -196,27 +165,3 @@ def _gain(
     up += max(0.0, rolled.lost) + level - log.value
     gain = rolled.value - level
     return {"gain": gain, "gain_low": gain - down, "gain_high": gain + up}
-
-
-@eqx.filter_jit
-def _advance(
-    model: PenalizedModel,
-    obs: Float[Array, "elites starts obs"],
-    action: Float[Array, "elites starts action"],
-    outside: Float[Array | np.ndarray, "elites starts exogenous"] | None,
-    keys: tuple[Key, Int[Array, ""]],
-) -> tuple[
-    Float[Array, "elites starts obs"], Float[Array, "elites starts"], Bool[Array, "elites starts"]
-]:
-    ensemble = model.ensemble
-
-    def one(member: GaussianNet, obs: Array, action: Array, outside: Array | None, key: Key):
-        noise_key, end_key = jr.split(key)
-        mean, log_var = member.head(member.trunk(ensemble.standardize(obs, action)))
-        drawn = mean + jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
-        next_obs, reward = model.following(obs, action, drawn, outside)
-        return next_obs, reward, model.termination(obs, action, next_obs, key=end_key)
-
-    outside = None if outside is None else jnp.asarray(outside)
-    each = jr.split(jr.fold_in(*keys), len(obs))
-    return jax.vmap(one)(ensemble.elite_members, obs, action, outside, each)

@@ -109,6 +109,10 @@ class Calibration:
     verified: tuple[Threshold, ...] = added(())
     """Thresholds that were tried, of which the last is the run's; none where all codes count."""
 
+    thin: float | None = added(None)
+    """The count below which a pair is thin: a tenth of the held-out pairs that most members have
+    seen count less. None in runs of earlier versions."""
+
     @classmethod
     def read(cls, folder: Path) -> Calibration:
         """Read a run's calibration."""

@@ -12,13 +12,15 @@ from countmorl.errors import RunError
 from countmorl.runs.lock import LOCK
 
 LEFTOVER = re.compile(
-    r"\.((config|calibration|judgement|sweep|failures|auto|result)\.json|.+\.safetensors)\.\d+(-[0-9a-f]{16})?\.tmp"
+    r"\.((config|calibration|judgement|choice|guard|curve|sweep|failures|auto|result)\.json"
+    r"|.+\.safetensors)\.\d+(-[0-9a-f]{16})?\.tmp"
 )
 """Temporary files of ours, by name: a process that was killed leaves what it was writing."""
-INNER = ("stages", "policies")
+INNER = ("stages", "policies", "guard")
 """Folders of ours within a run's."""
 OWN = (
-    *INNER,
+    "stages",
+    "policies",
     "tensorboard",
     "config.json",
     "metrics.jsonl",

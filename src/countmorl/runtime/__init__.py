@@ -1,1 +1,1 @@
-"""What runs in production: NumPy and safetensors, never JAX, no package of tables."""
+"""What runs in production: NumPy, never JAX, no package of tables."""

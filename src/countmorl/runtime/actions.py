@@ -24,6 +24,12 @@ def name_action(schema: Schema, action: Any) -> NamedAction:
     return dict(zip(names, np.asarray(action).tolist(), strict=True))
 
 
+def is_nobodys(action: Any) -> bool:
+    """Whether nobody acts: a guard that abstains answers with -1, or with what is no number."""
+    found = np.asarray(action, np.float64)
+    return bool(np.isnan(found).any() if found.ndim else found < 0 or np.isnan(found))
+
+
 def action_vector(schema: Schema, action: Any) -> np.ndarray:
     """An action's vector, from its name or number, or from its numbers by name or in order."""
     size = len(schema.action_numbers)

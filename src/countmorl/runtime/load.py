@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from countmorl.errors import RunError
-from countmorl.runtime import policy, tabular
 from countmorl.runtime.files import read_policy_file
-from countmorl.runtime.policy import Policy
-from countmorl.runtime.tabular import TabularPolicy
+from countmorl.runtime.policy import POLICY_KIND, Policy
+from countmorl.runtime.tabular import TABULAR_KIND, TabularPolicy
 
 KINDS: dict[str, type[Policy] | type[TabularPolicy]] = {
-    policy.KIND: Policy,
-    tabular.KIND: TabularPolicy,
+    POLICY_KIND: Policy,
+    TABULAR_KIND: TabularPolicy,
 }
 """What a file says it is, and the class that reads it."""
 

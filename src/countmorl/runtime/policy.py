@@ -1,6 +1,6 @@
 """A trained policy without JAX: load it, give it observations or rows of a log, get actions.
 
-It needs NumPy and safetensors, and no package of tables either.
+It needs NumPy, and no package of tables either.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from countmorl.runtime.session import NO_NAMES, Session
 from countmorl.schema import Schema, action_names, obs_names
 from countmorl.spaces import ActionSpace
 
-KIND = "policy"
+POLICY_KIND = "policy"
 FORMAT = 1
 BLOCK = 8_192
 """Rows that go through the network at once: a million would take gigabytes."""
@@ -175,7 +175,7 @@ class Policy:
         for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays |= {f"weight.{index}": weight, f"bias.{index}": bias}
         meta = {
-            "kind": KIND,
+            "kind": POLICY_KIND,
             "format": FORMAT,
             "head": self.head,
             "layers": len(self.weights),
@@ -191,7 +191,7 @@ class Policy:
         """Read a policy from a run folder or from a `policy.safetensors` file."""
         path, arrays, meta = read_policy_file(path)
         kind = meta.get("kind", "unknown")
-        if kind != KIND:
+        if kind != POLICY_KIND:
             raise RunError(
                 f"{path} is not a policy of a network; it is a {kind} file. "
                 "`countmorl.load_policy` reads every kind of policy."

@@ -17,7 +17,7 @@ from countmorl.errors import DataError, did_you_mean
 from countmorl.runtime.values import READ, Time, is_missing, plain, spread, to_time
 from countmorl.schema import Column, Schema
 
-SHOWN = 5
+NAMES_SHOWN = 5
 """Missing names that a sentence lists at most."""
 
 
@@ -189,8 +189,8 @@ def _lacking(columns: Sequence[Column], others: Sequence[Any]) -> DataError:
             f"The row has no '{first.name}', which the log computed as {first.expression}. A "
             f"policy computes nothing: give the computed value under the name '{first.name}'."
         )
-    more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
-    names = ", ".join(f"'{column.name}'" for column in columns[:SHOWN])
+    more = f" and {len(columns) - NAMES_SHOWN} more" if len(columns) > NAMES_SHOWN else ""
+    names = ", ".join(f"'{column.name}'" for column in columns[:NAMES_SHOWN])
     guess = did_you_mean(first.name, [key for key in others if isinstance(key, str)])
     unknown = "" if first.missing in ("refuse", "drop") else " Give None where it is not known."
     return DataError(f"The row has no {names}{more}.{guess}{unknown}")

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from countmorl.errors import DataError
-from countmorl.runtime.actions import NamedAction, action_vector, first_action, name_action
+from countmorl.runtime.actions import (
+    NamedAction,
+    action_vector,
+    first_action,
+    is_nobodys,
+    name_action,
+)
 from countmorl.runtime.named import as_numbers, in_order, names_of
 from countmorl.runtime.rows import Memory, Rows
 from countmorl.schema import Schema
@@ -46,8 +52,14 @@ class Session:
         """
         if self._rows is None:
             raise DataError(NO_NAMES)
+        return name_action(self._rows.schema, self.act_numbers(row, rng=rng))
+
+    def act_numbers(self, row: Any, *, rng: np.random.Generator | None = None) -> Any:
+        """Return the same action as `act` would: a number, or a vector."""
+        if self._rows is None:
+            raise DataError(NO_NAMES)
         now, memory = self._rows.next(row, self._memory)
-        return name_action(self._rows.schema, self._step(now, memory, rng))
+        return self._step(now, memory, rng)
 
     def act(self, obs: Any, *, rng: np.random.Generator | None = None) -> Any:
         """Return the action for the present numbers (`schema.now`), in order or by name.
@@ -84,7 +96,7 @@ class Session:
         """
         if self._rows is None:
             return  # Without a schema there is no history that an action could stand in.
-        if self._done is None:
+        if self._seen is None:
             raise DataError("Nothing has been advised yet in this session: ask it for an action.")
         self._done = action_vector(self._rows.schema, action)
 
@@ -92,13 +104,21 @@ class Session:
         assert self._rows is not None
         past = self._past(self._rows.schema, now)
         action = self._act(np.concatenate([now, *past]), rng=rng)
-        done = action_vector(self._rows.schema, action)
+        # Who abstains leaves it to a person, who says by `executed` what was done.
+        done = None if is_nobodys(action) else action_vector(self._rows.schema, action)
         self._memory, self._seen, self._earlier, self._done = memory, now, past, done
         return action
 
     def _past(self, schema: Schema, now: np.ndarray) -> list[np.ndarray]:
         """What was seen and done at each earlier time that counts, the latest first."""
-        if self._seen is None or self._done is None:
+        if self._seen is None:
             return [np.concatenate([now, first_action(schema)])] * (schema.history - 1)
+        if schema.history == 1:
+            return []
+        if self._done is None:
+            raise DataError(
+                "The last step was left to a person, and the policy looks at what was done: say "
+                "so by `session.executed(action)` before the next step."
+            )
         latest = np.concatenate([self._seen, self._done])
         return [latest, *self._earlier][: schema.history - 1]

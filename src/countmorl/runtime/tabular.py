@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from countmorl.errors import DataError, RunError
 from countmorl.files import Arrays, write_arrays
 from countmorl.runtime.files import read_policy_file
+from countmorl.runtime.levels import THIN_SHARE, Counted, level_of
 
-KIND = "tabular-policy"
-SLACK = 1e-3
+TABULAR_KIND = "tabular-policy"
+CHANCE_SLACK = 1e-3
 """How far from 1 rounding may take the sum of probabilities."""
 MANY = 1e300
 """More rows than any log has: beyond are infinities."""
@@ -44,7 +45,7 @@ class TabularPolicy:
         shapes = chances.ndim == 2 and chances.size and chances.shape == counts.shape
         if not numbers or not shapes or not isinstance(self.info, Mapping):
             return False
-        whole = np.abs(chances.sum(axis=1) - 1) < SLACK  # No number that is none is near 1.
+        whole = np.abs(chances.sum(axis=1) - 1) < CHANCE_SLACK  # No number that is none is near 1.
         return bool(
             (chances >= 0).all() and whole.all() and ((counts >= 0) & (counts < MANY)).all()
         )
@@ -73,6 +74,16 @@ class TabularPolicy:
 
         A state is a whole number, or an observation [1]; a batch is [n, 1].
         """
+        flat, many = self.states(obs)
+        chances = self.probabilities[flat]
+        if rng is None:
+            actions = chances.argmax(axis=1)
+        else:
+            actions = (chances.cumsum(axis=1) > rng.random((len(flat), 1))).argmax(axis=1)
+        return actions if many else int(actions[0])
+
+    def states(self, obs: ArrayLike) -> tuple[np.ndarray, bool]:
+        """The numbers of the states that observations are, and whether they are a batch."""
         try:
             states = np.asarray(obs, np.float64)
         except (TypeError, ValueError, OverflowError) as error:
@@ -88,24 +99,21 @@ class TabularPolicy:
             raise DataError(
                 f"State {wrong[0]:g} is not one of the policy's {len(self.probabilities)} states."
             )
-        chances = self.probabilities[flat.astype(np.int64)]
-        if rng is None:
-            actions = chances.argmax(axis=1)
-        else:
-            actions = (chances.cumsum(axis=1) > rng.random((len(flat), 1))).argmax(axis=1)
-        return actions if states.ndim == 2 else int(actions[0])
+        return flat.astype(np.int64), states.ndim == 2
 
     def save(self, path: str | Path) -> None:
         """Write the policy to one safetensors file, atomically."""
         arrays = {"probabilities": self.probabilities, "counts": self.counts}
-        write_arrays(Path(path), arrays, {"kind": KIND, "info": dict(self.info)})
+        write_arrays(Path(path), arrays, {"kind": TABULAR_KIND, "info": dict(self.info)})
 
     @classmethod
     def load(cls, path: str | Path) -> TabularPolicy:
         """Read a policy from a run folder or a file."""
         path, arrays, meta = read_policy_file(path)
-        if meta.get("kind") != KIND:
-            raise RunError(f"{path} is not a {KIND}; it is a {meta.get('kind', 'unknown')} file.")
+        if meta.get("kind") != TABULAR_KIND:
+            raise RunError(
+                f"{path} is not a {TABULAR_KIND}; it is a {meta.get('kind', 'unknown')} file."
+            )
         return cls.of(path, arrays, meta)
 
     @classmethod
@@ -117,3 +125,37 @@ class TabularPolicy:
             )
         except KeyError as error:
             raise RunError(f"{path} is not a complete policy: {error} is missing.") from error
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TabularCounts:
+    """The counts of a tabular policy as those of a network's are asked: `counts(obs, action)`.
+
+    Thin is what a tenth of the logged steps are, each counted without itself; at least 1.
+    """
+
+    policy: TabularPolicy
+    thin: float
+
+    @classmethod
+    def of(cls, policy: TabularPolicy) -> TabularCounts:
+        """The counts that a policy brings along."""
+        seen = np.float64(policy.counts[policy.counts > 0])
+        order = np.argsort(seen, kind="stable")
+        others, steps = seen[order] - 1, seen[order].cumsum()  # n pairs were logged n times each.
+        place = np.searchsorted(steps, THIN_SHARE * steps[-1]) if len(steps) else 0
+        return cls(policy=policy, thin=max(1.0, float(others[place]) if len(others) else 1.0))
+
+    def counts(self, obs: Any, action: Any) -> Counted:
+        """Count pairs of states [n, 1] and actions [n], or one of each."""
+        states, _ = self.policy.states(obs)
+        actions = np.asarray(action, np.float64).reshape(-1)
+        number = self.policy.action_dim
+        whole = (actions == np.floor(actions)) & (actions >= 0) & (actions < number)
+        if len(actions) != len(states) or not whole.all():
+            raise DataError(
+                f"Wanted one action from 0 to {number - 1} for each of {len(states)} states."
+            )
+        count = np.float64(self.policy.counts[states, actions.astype(np.int64)])
+        members = count.astype(np.int64)[None]
+        return Counted(members=members, count=count, level=level_of(members, count, self.thin))

@@ -65,9 +65,9 @@ def to_number(column: Column, value: Any) -> float:
     if math.isnan(found):
         comma = isinstance(value, str) and value.count(",") == 1 and "." not in value
         hint = " Write a decimal point in place of the comma." if comma else ""
-        raise _wanted(column, "a number", value, hint)
+        raise _must_be(column, "a number", value, hint)
     if math.isinf(found):
-        raise _wanted(column, "a finite number", value)
+        raise _must_be(column, "a finite number", value)
     return found
 
 
@@ -79,13 +79,13 @@ def to_boolean(column: Column, value: Any) -> float:
     for number, words in enumerate((FALSE, TRUE)):
         if isinstance(word, str) and word in words:
             return float(number)
-    raise _wanted(column, "true or false", value)
+    raise _must_be(column, "true or false", value)
 
 
 def to_place(column: Column, value: Any) -> float:
     """The place of a category, or of a step of a scale, among those that the log knows."""
     if not isinstance(value, (str, bool, int, float, date)):
-        raise _wanted(column, "a category", value)
+        raise _must_be(column, "a category", value)
     for text in _spellings(column, value):
         if text in column.values:
             return float(column.values.index(text))
@@ -157,7 +157,7 @@ def _to_date(column: Column, value: Any) -> datetime:
     if isinstance(found, date):
         return datetime(found.year, found.month, found.day)
     written = column.date_format or "2024-03-31 or 2024-03-31T14:30:00"
-    raise _wanted(column, "a date", value, f" Write dates as {written}.")
+    raise _must_be(column, "a date", value, f" Write dates as {written}.")
 
 
 def _time_number(value: Any) -> float | int | None:
@@ -211,5 +211,5 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _wanted(column: Column, wanted: str, value: Any, hint: str = "") -> DataError:
+def _must_be(column: Column, wanted: str, value: Any, hint: str = "") -> DataError:
     return DataError(f"'{column.name}' must be {wanted}, got {shown(value)}.{hint}")

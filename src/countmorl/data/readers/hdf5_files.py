@@ -62,8 +62,11 @@ def tree(path: Path, group: h5py.Group, names: Iterable[str], seen: set[int] | N
     return found
 
 
-def refuse_unsafe(path: Path, datasets: Tree) -> None:
-    """Raise where data lie elsewhere, are packed in a strange way, or are more than memory."""
+def refuse_unsafe(path: Path, datasets: Tree, *, whole: bool = True) -> None:
+    """Raise where data lie elsewhere, are packed in a strange way, or are more than memory.
+
+    What is read in parts and not as a whole may be more than memory.
+    """
     flat = list(_flat(datasets))
     for key, dataset in flat:
         if dataset.shape is None:
@@ -71,7 +74,8 @@ def refuse_unsafe(path: Path, datasets: Tree) -> None:
         if dataset.external or dataset.is_virtual:
             raise DataError(f"`{key}` of {path} is stored in another file, which is not allowed.")
         _refuse_filters(path, key, dataset)
-    check_room(path, sum(_bytes(dataset) for _, dataset in flat))
+    if whole:
+        check_room(path, sum(_bytes(dataset) for _, dataset in flat))
 
 
 def _refuse_filters(path: Path, key: str, dataset: h5py.Dataset) -> None:

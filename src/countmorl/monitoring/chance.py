@@ -1,0 +1,125 @@
+"""How far a log moves by chance alone: episodes of the training, drawn again many times.
+
+Rows of an episode hang together, so whole episodes are drawn: as many as today's log has rows for
+are taken for today, and as many as the training has for the training. Every share is compared in
+units of its own spread, and the largest of all comparisons is what has to be exceeded: however many
+columns there are, a log of the same kind raises an alarm as seldom as was asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from countmorl.monitoring.tally import Edges, Tally
+
+DRAWS = 2_000
+"""Logs that are drawn."""
+BLOCK = 200
+"""Of those, how many are there at once."""
+LEAST = 0.005
+"""A spread is no smaller than this share of the rows: in logs however large, a share that moves by
+less than some four times as much is no alarm."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pool:
+    """Episodes of the training, to draw from."""
+
+    tally: Tally
+    aside: np.ndarray
+    """Which of them no training saw."""
+    fitted: np.ndarray
+    """Columns that look better on rows that a training saw, [columns]."""
+    rarer: np.ndarray
+    """Columns of which only a fall is an alarm: counts, [columns]."""
+    edges: Edges
+    spread: float
+    """Deviation of the rewards."""
+
+    @property
+    def length(self) -> float:
+        """Rows of an episode, on average."""
+        return float(self.tally.rows.mean())
+
+    def shares(self, tally: Tally) -> np.ndarray:
+        """What is compared, [logs, tests]: the share of rows up to each edge, the mean reward."""
+        known = np.maximum(1, tally.known)[:, self.edges.column]
+        mean = tally.reward / np.maximum(1, tally.rows) / self.spread
+        return np.concatenate([tally.below / known, mean[:, None]], axis=1)
+
+    @property
+    def upward(self) -> np.ndarray:
+        """Tests of which only a rise is an alarm: the shares of pairs that were logged rarely."""
+        return np.append(self.rarer[self.edges.column], False)
+
+    @cached_property
+    def tested_aside(self) -> np.ndarray:
+        """Tests whose reference are the episodes that no training saw, where there are any."""
+        fitted = np.append(self.fitted[self.edges.column], False)
+        return fitted & bool(self.aside.any())
+
+    @cached_property
+    def reference(self) -> np.ndarray:
+        """What a log's shares are compared with, [tests]."""
+        every = self.shares(self.tally.whole)[0]
+        if not self.aside.any():
+            return every
+        aside = self.shares(self.tally.some(self.aside).whole)[0]
+        return np.where(self.tested_aside, aside, every)
+
+    def by_chance(self, today: int, *, seed: int = 0) -> Chance:
+        """Draw logs of so many episodes, and what each is compared with."""
+        rng, count, aside = np.random.default_rng(seed), len(self.tally), int(self.aside.sum())
+        found = []
+        for _ in range(DRAWS // BLOCK):
+            drawn = self._drawn(rng, today)
+            against = self._drawn(rng, count)
+            if aside:
+                set_aside = self._drawn(rng, aside)
+                against = np.where(self.tested_aside, set_aside, against)
+            found.append(drawn - against)
+        # Drawn from so few, logs vary too little: as a variance does that divides by n.
+        moves = np.concatenate(found) * np.sqrt(count / max(1, count - 1))
+        spread = np.sqrt(np.square(moves).mean(axis=0) + LEAST**2)
+        return Chance(spread=spread, moves=moves / spread, upward=self.upward)
+
+    def _drawn(self, rng: np.random.Generator, episodes: int) -> np.ndarray:
+        count = len(self.tally)
+        times = rng.multinomial(episodes, np.full(count, 1 / count), size=BLOCK).astype(np.float64)
+        parts = {name: times @ value for name, value in self.tally.arrays.items()}
+        return self.shares(Tally(**parts))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chance:
+    """How shares of a log of one size move by chance."""
+
+    spread: np.ndarray
+    """Of each test, [tests]."""
+    moves: np.ndarray
+    """Of the logs that were drawn, in units of the spread, [logs, tests]."""
+
+    upward: np.ndarray
+    """Tests of which only a rise is an alarm, [tests]."""
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """The largest move of all tests, [logs]."""
+        return np.where(self.upward, self.moves, np.abs(self.moves)).max(axis=1)
+
+    def limit(self, false_alarms: float) -> float:
+        """What the largest move of all tests exceeds by chance so seldom."""
+        return float(np.quantile(self.largest, 1 - false_alarms, method="higher"))
+
+
+def exceeding(inside: int, outside: int, beyond: int) -> float:
+    """Chance that the `beyond` most extreme of all episodes are all of today's.
+
+    `inside` are the training's episodes, `outside` today's: the product of (outside - i) /
+    (inside + outside - i).
+    """
+    place = np.arange(beyond)
+    return float(np.prod((outside - place) / (inside + outside - place)))

@@ -1,0 +1,45 @@
+import json
+
+import pytest
+
+from countmorl.coverage import report
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(report, "CLONE_UPDATES", 20)
+
+
+def test_of_a_run(run_cli, pendulum, tmp_path):
+    pytest.importorskip("matplotlib")
+    code, out, err = run_cli("coverage", pendulum / "run", "--steps", 5, "--out", "a.png")
+    assert code == 0, err
+    assert "Where policies go in the model: unseen / thin / covered" in out
+    assert "What to log next" in out
+    assert "imagining where the policy goes ..." in err
+    assert (tmp_path / "a.png").exists()
+
+
+def test_of_data_as_json(run_cli, pendulum):
+    code, out, _ = run_cli("coverage", pendulum / "log.npz", "--json")
+    found = json.loads(out)
+    assert (code, found["density"]["rows"], found["ways"]) == (0, 400, [])
+    assert found["density"]["counted_by"] == "neighbours"
+
+
+def test_of_data_as_tables(run_cli, pendulum):
+    code, out, _ = run_cli("coverage", pendulum / "log.npz")
+    assert code == 0
+    assert "by neighbours)" in out
+    assert "% covered" in out
+
+
+def test_bad_input_is_a_sentence(run_cli, pendulum):
+    for words, sentence in (
+        ((pendulum / "run", "--steps", 0), "--steps must be at least 1"),
+        ((pendulum / "log.npz", "--data", "other.npz"), "is no run"),
+        ((pendulum / "run", "--out", "a.gif"), "wanted .png"),
+        (("nothing.npz",), "nothing.npz"),
+    ):
+        code, _, err = run_cli("coverage", *words)
+        assert (code, sentence in err) == (2, True), err

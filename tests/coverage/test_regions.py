@@ -1,0 +1,63 @@
+"""Regions that were left out on purpose are found, and named."""
+
+import numpy as np
+import pytest
+
+from countmorl import load
+from countmorl.coverage.axes import Table
+from countmorl.coverage.regions import contrast, thin_regions
+from coverage.test_axes import rest
+
+
+def log_without(rows=4000):
+    """Two numbers and a dose, all evenly drawn; no dose above 0.5 where the first is above 0.5."""
+    rng = np.random.default_rng(0)
+    obs = rng.uniform(0, 1, (rows, 2)).astype(np.float32)
+    action = rng.uniform(0, 1, (rows, 1)).astype(np.float32)
+    action[obs[:, 0] > 0.5] *= 0.5
+    log = rest(rows) | {"obs": obs, "action": action, "next_obs": obs}
+    return load(log)
+
+
+def regions_of(data, **options):
+    table = Table.of(data)
+    return thin_regions(table, table.numbers(data.obs, data.action), most=5, **options)
+
+
+def test_what_was_never_tried_is_found_and_named():
+    data = log_without()
+    (found,) = regions_of(data, actions=True)
+    high, dose = data.obs[:, 0], data.action[:, 0]
+    # Cuts are quantiles: of doses more lie below a half, so that cuts are others.
+    words = found.text.split()
+    assert words[0] == "obs[0]"
+    assert words[1:2] + words[-2:-1] == ["above", "above"]
+    inside = (high > float(words[2])) & (dose > float(words[-1]))
+    assert found.rows == inside.sum() < 0.1 * found.expected
+    alone = (high > float(words[2])).sum() * (dose > float(words[-1])).sum() / len(dose)
+    assert found.expected == pytest.approx(alone)
+
+
+def test_where_columns_have_nothing_to_do_with_each_other_nothing_is_told():
+    assert regions_of(log_without(), actions=False) == []
+
+
+def test_a_column_is_told_of_twice_at_the_most():
+    rng = np.random.default_rng(0)
+    same = rng.uniform(0, 1, (500, 1)).astype(np.float32)
+    obs = np.repeat(same, 4, axis=1)
+    data = load(rest(500) | {"obs": obs, "next_obs": obs, "action": 1 - same})
+    found = regions_of(data, actions=True)
+    assert len(found) == 2
+
+
+def test_the_rectangle_that_holds_one_table_and_not_the_other():
+    data = log_without()
+    table = Table.of(data)
+    everything = table.numbers(data.obs, data.action)
+    inside = everything[(everything[:, 1] > 0.75) & (everything[:, 2] <= 0.25)]
+    box = contrast(table, inside, everything)
+    assert table.axes[box.columns[0]].name == "obs[1]"
+    assert box.holds(table, inside).mean() > 0.9
+    assert box.gain > 0.5
+    assert contrast(table, inside[:0], everything) is None
