@@ -85,7 +85,7 @@ class CountPenalty(AbstractPessimism):
     alpha: float = eqx.field(static=True)
     join: Join = eqx.field(static=True, default="counts")
     end: float | None = eqx.field(static=True, default=None)
-    """Where most members never saw a pair the rollout ends, worth this; None: it goes on."""
+    """What a rollout is worth that ends where a pair is astray; None: it goes on."""
     spread: float | None = eqx.field(static=True, default=None)
     """Pairs that most members saw are priced by the members' spread, of which this much costs beta;
     None: by the count."""
@@ -105,8 +105,9 @@ class CountPenalty(AbstractPessimism):
             penalty = jnp.where(unknown, self.beta, price)
         if self.end is None:
             return Lowered.by(penalty, **facts)
-        facts["unknown"] = unknown.astype(jnp.float32)
-        return Lowered(penalty, unknown, facts, self.end)
+        astray = self.counter.astray(pairs.x, pairs.hidden, counts)
+        facts["unknown"] = astray.astype(jnp.float32)
+        return Lowered(penalty, astray, facts, self.end)
 
 
 Uncertainty = Literal["max_std", "mean_spread", "ensemble_std"]

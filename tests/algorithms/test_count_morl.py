@@ -183,11 +183,15 @@ def test_where_nothing_ever_ends_it_costs_a_whole_one(ended, wanted):
     assert CountMORL(beta=2.0).unseen_cost(build) == 2
 
 
-@pytest.mark.parametrize(("rewards", "worst"), [([1.0, 2.0], 0.0), ([-2.0, -2.0], -200.0)])
-def test_an_end_is_worth_the_worst_future_that_the_log_knows(rewards, worst):
-    build = Given(dataset=SimpleNamespace(reward=np.array(rewards)))
+@pytest.mark.parametrize(("best", "worst"), [(2.0, 0.0), (-2.0, -300.0)])
+def test_an_end_is_worth_the_worst_future_that_the_log_knows(best, worst):
+    # The rewards of the worst of five episodes, for ever; never more than an end.
+    cut = np.arange(10) % 2 == 1
+    steps = np.arange(10, dtype=np.float32)[:, None]
+    reward = np.float32([best] * 8 + [best - 1] * 2)
+    data = load({"obs": steps, "action": steps, "reward": reward, "truncated": cut})
     config = CountMORL(sac=SACConfig(discount=0.99))
-    assert config.worst_value(build) == pytest.approx(worst)
+    assert config.worst_value(Given(dataset=data)) == pytest.approx(worst)
 
 
 @pytest.mark.parametrize("stopped", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from countmorl.counting.base import CodesConfig, Counting
 from countmorl.counting.fit import rebuilding_errors
 from countmorl.counting.learned import CodeCounter
-from countmorl.counting.verifying import LEVELS, Asked, doubts, enough, told, verify
+from countmorl.counting.verifying import LEVELS, Asked, beyond, doubts, enough, told, verify
 from countmorl.dynamics.fit import ModelRows
 from countmorl.errors import ConfigError
 from countmorl.fitting import run_fit
@@ -30,9 +30,9 @@ def fitted():
     return parts["ensemble"], parts["rows"], CodeCounter.fit(job)
 
 
-def verified(setting, imagined):
+def verified(setting, imagined, forgets=0.01):
     ensemble, rows, counter = fitted()
-    return verify(counter, setting, ensemble, rows, imagined(rows.x))
+    return verify(counter, setting, ensemble, rows, imagined(rows.x), forgets=forgets)
 
 
 def test_pairs_are_unverified_by_the_majority():
@@ -101,3 +101,29 @@ def test_what_was_chosen_is_told():
 def test_other_thresholds_are_refused(verified):
     with pytest.raises(ConfigError, match="`verified` must be auto, or above 0 and at most 1"):
         CodesConfig(verified=verified)
+
+
+def test_a_pair_is_astray_where_most_decoders_err_more_than_on_what_a_clone_imagines():
+    errors = np.array([[1.0, 2, 3, 4], [8, 4, 6, 2], [9, 9, 9, 9]])
+    limits = np.array([1.0, 2, 3])
+    # In units of the limits: 1 2 3 4, 4 2 3 1, 3 3 3 3; the middle ones are 3 2 3 3.
+    np.testing.assert_allclose(beyond(errors, limits, 0.0), 3 * limits)
+    np.testing.assert_allclose(beyond(errors, limits, 1.0), 2 * limits)
+    # Of two elites more than half are both: 1 2 3 1.
+    np.testing.assert_allclose(beyond(errors[:2], limits[:2], 0.0), 3 * limits[:2])
+    # What is verified is never astray, however near a clone keeps to the data.
+    np.testing.assert_allclose(beyond(errors / 10, limits, 0.0), limits)
+    np.testing.assert_allclose(beyond(np.zeros((3, 0)), limits, 0.0), limits)
+
+
+def test_a_clones_rollouts_end_more_seldom_than_the_discount_forgets():
+    ensemble, rows, _ = fitted()
+    wide = 1.5 * rows.x  # As far as rollouts go in the model.
+    often, _ = verified(0.9, lambda x: wide, forgets=0.4)
+    seldom, _ = verified(0.9, lambda x: wide, forgets=0.04)
+    shares = []
+    for counter in (often, seldom):
+        hidden = ensemble.trunks(wide)
+        gone = counter.astray(wide, hidden, counter.counts(wide, hidden))
+        shares.append(float(gone.mean()))
+    np.testing.assert_allclose(shares, [0.2, 0.02], atol=0.01)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from countmorl import load
 from countmorl.errors import ConfigError
-from countmorl.evaluation.measure import DISCOUNT, Measure, blocks, usual_reward, worst_rate
+from countmorl.evaluation.measure import DISCOUNT, Measure, usual_reward
 
 
 def log(rewards, terminated=(), truncated=()):
@@ -75,13 +75,3 @@ def test_the_default_looks_ahead_a_third_of_the_episodes_that_were_cut():
 def test_what_is_no_measure(settings, words):
     with pytest.raises(ConfigError, match=words):
         Measure(**settings)
-
-
-def test_the_worst_rate_is_an_episodes_or_a_blocks():
-    assert worst_rate(log([5, 5, 1, 3, 4, 4, 4, 4, 9], terminated=[1, 3, 5, 7, 8])) == 2
-    assert worst_rate(log(list(range(40)))) == 0.5
-
-
-def test_blocks_cover_all_rows():
-    assert blocks(40).tolist() == list(range(1, 40, 2))
-    assert blocks(3).tolist() == [0, 1, 2]

@@ -7,7 +7,8 @@ Differences from the paper: the penalty never exceeds beta (Algorithm 1 as print
 0 < n < 1 more than n = 0); beta and the code length are not tuned but chosen from the data. By
 default codes are verified by their decoders, the members' penalties are joined in place of their
 counts, a rollout ends where most elites do not know the pair; half of a batch are real rows, at
-which the policy is drawn to the logged actions; targets follow faster. Each of these has a setting,
+which the policy is drawn to the logged actions, those of better episodes above all; targets follow
+faster. Each of these has a setting,
 and `--preset paper` has none of them; lab/verified.md has the runs behind them.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
@@ -31,6 +32,7 @@ from countmorl.configs import at_least
 from countmorl.counting import find_counter
 from countmorl.counting.base import CodesConfig
 from countmorl.counting.estimate import SIGNS, Join, Kind
+from countmorl.data.rates import worst_rate
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.pessimism import CountPenalty, elites_spread
 
@@ -45,9 +47,6 @@ WIDEST = 0.99
 """Share of the logged pairs on which the elites agree better than on those that cost beta."""
 SAMPLE = 20_000
 """Logged pairs that are asked for it."""
-
-LOWEST = 0.01
-"""Share of the logged rewards that are among the lowest: a single row may be an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +84,16 @@ class CountMORL(AbstractModelBased):
             "unseen": "pay",
             "real_share": 0.05,
             "imitate": 0.0,
+            "favour": 0.0,
         },
     )
 
     real_share: float = 0.5
     """Share of real rows in a batch (the paper has 0.05)."""
+    favour: float = 10.0
+    """How much more often rows of better episodes are drawn, see the other methods: e^favour times
+    as often from the best as from the worst. Where a log mixes behaviours, their mixture is not
+    what a policy should be drawn to. The paper has none: 0."""
     imitate: float | Literal["auto"] = "auto"
     """Weight of a pull of the policy towards the data's actions, at the real rows of a batch, see
     the other methods. auto: by how much of the logged actions their observations tell, so that
@@ -110,9 +114,12 @@ class CountMORL(AbstractModelBased):
     """What of the members is joined by the estimate: their counts, as in the paper, or their
     penalties. A mean of counts hides members that never saw a pair."""
     unseen: Literal["pay", "end"] = "end"
-    """What becomes of a rollout where most elites never saw the pair. pay: it goes on and pays
-    beta, as in the paper. end: it ends there, worth no more than the worst that the log knows:
-    its lowest rewards for ever, or 0 where that is less. Wants `codes.verified`."""
+    """What becomes of a rollout that is far from all data. pay: it goes on and pays beta, as in the
+    paper. end: it ends there, worth no more than the worst that the log knows: the rewards of its
+    worst episode for ever, or 0 where that is less. With `codes.verified`, far is where most
+    decoders err more than on nearly all that a clone of the data imagines, so that its own
+    rollouts end more seldom than the discount forgets; otherwise where most elites never saw the
+    pair."""
     price: Literal["counts", "spread"] = "counts"
     """What a pair costs that was seen. counts: beta / sqrt(n), as in the paper. spread: what the
     elites' predictions differ by, beta where that is as much as on the logged pairs they differ
@@ -158,8 +165,7 @@ class CountMORL(AbstractModelBased):
 
     def worst_value(self, build: AbstractBuild) -> float:
         """What the worst future that the log knows is worth, never more than an end."""
-        low = float(np.quantile(build.dataset.reward, LOWEST))
-        return min(0.0, low) / (1 - self.sac.discount)
+        return min(0.0, worst_rate(build.dataset)) / (1 - self.sac.discount)
 
     def unseen_cost(self, build: AbstractBuild) -> float:
         """Return beta, as given or from the data."""

@@ -10,10 +10,11 @@ from typing import Literal, Self
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from countmorl import trees
 from countmorl.configs import at_least, check_types, positive
+from countmorl.counting.estimate import mostly_unseen
 from countmorl.counting.table import MAX_BITS, CountTable
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import ModelRows
@@ -94,6 +95,15 @@ class AbstractCounter(eqx.Module):
     ) -> UInt32[Array, "members batch words"] | None:
         """Every member's code of pairs, in words; None where pairs are not counted by codes."""
         return None
+
+    def astray(
+        self,
+        x: Float[Array, "batch inputs"],
+        hidden: Float[Array, "elites batch hidden"],
+        counts: Int[Array, "members batch"],
+    ) -> Bool[Array, " batch"]:
+        """Whether pairs, counted already, are so far from all data that a rollout ends there."""
+        return mostly_unseen(counts)
 
     @property
     def rows_per_code(self) -> float | None:

@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Num
+from jaxtyping import Array, Bool, Float, Int, Num
 from scipy.stats import mannwhitneyu
 
 from countmorl.errors import ConfigError
@@ -58,6 +58,13 @@ def members_penalty(
     each = CountEstimate.of(count_penalty(counts.astype(jnp.float32), 1.0))
     # Few counts are dear: the lower count is the higher penalty.
     return beta * jnp.clip(each.mean - SIGNS[kind] * alpha * each.deviation, 0.0, 1.0)
+
+
+def by_most(
+    votes: Bool[Array | np.ndarray, "members *batch"],
+) -> Bool[Array | np.ndarray, "*batch"]:
+    """Whether more than half of the members say so."""
+    return 2 * votes.sum(axis=0) > len(votes)
 
 
 def unlike(far: Int[np.ndarray, "members rows"], near: Int[np.ndarray, "members others"]) -> float:

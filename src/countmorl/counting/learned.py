@@ -1,13 +1,16 @@
 """Counts by learned codes: each elite's encoder and its table."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
+from countmorl.counting.estimate import by_most
 from countmorl.counting.fit import CodeFacts, CodesFit, collapsed
 from countmorl.counting.search import PLAIN, VERIFIED, search_length
 from countmorl.counting.table import CountTable, pack
@@ -26,6 +29,8 @@ class CodeCounter(AbstractTableCounter):
     tables: tuple[CountTable, ...]
     limits: Float[Array, " elites"] | None = None
     """The largest error of each decoder with which a code is verified; None: all codes count."""
+    ends: Float[Array, " elites"] | None = None
+    """The error of each decoder beyond which a pair is astray; None: where most never saw it."""
 
     @classmethod
     def fit(cls, job: Counting) -> "CodeCounter":
@@ -45,7 +50,8 @@ class CodeCounter(AbstractTableCounter):
         saved = trees.nest(arrays)
         tables = tuple(map(CountTable.from_arrays, saved["tables"]))
         autoencoders = Autoencoder.from_arrays(saved["autoencoders"])
-        return cls(autoencoders=autoencoders, tables=tables, limits=saved.get("limits"))
+        known = {name: saved.get(name) for name in ("limits", "ends")}
+        return cls(autoencoders=autoencoders, tables=tables, **known)
 
     @property
     def bits(self) -> int:
@@ -65,13 +71,29 @@ class CodeCounter(AbstractTableCounter):
         counts = super().counts(x, hidden)
         if self.limits is None:
             return counts
-        error = jax.vmap(Autoencoder.error, (0, 0, None))(self.autoencoders, hidden, x)
-        return jnp.where(error <= self.limits[:, None], counts, 0)
+        return jnp.where(self.errors(x, hidden) <= self.limits[:, None], counts, 0)
+
+    def errors(
+        self, x: Float[Array, "batch inputs"], hidden: Float[Array, "elites batch hidden"]
+    ) -> Float[Array, "elites batch"]:
+        """How far every elite's decoder is from the pairs themselves."""
+        return jax.vmap(Autoencoder.error, (0, 0, None))(self.autoencoders, hidden, x)
+
+    def astray(
+        self,
+        x: Float[Array, "batch inputs"],
+        hidden: Float[Array, "elites batch hidden"],
+        counts: Int[Array, "members batch"],
+    ) -> Bool[Array, " batch"]:
+        """Whether most decoders take a pair for nothing they know."""
+        if self.ends is None:
+            return super().astray(x, hidden, counts)
+        return by_most(self.errors(x, hidden) > self.ends[:, None])
 
     def merge(self, other: "CodeCounter") -> "CodeCounter":
         """Add up the tables of two datasets that were coded by the same encoders."""
         tables = tuple(a.merge(b) for a, b in zip(self.tables, other.tables, strict=True))
-        return CodeCounter(autoencoders=self.autoencoders, tables=tables, limits=self.limits)
+        return replace(self, tables=tables)
 
 
 def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:

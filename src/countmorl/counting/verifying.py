@@ -28,6 +28,8 @@ LEVELS = ((0.99, 1.0), (0.999, 1.0), (1.0, 1.0), (1.0, 2.0), (1.0, 4.0))
 training rows, and what it is multiplied by."""
 MORE = 0.1
 """Share of the clone's pairs that may be unverified beyond what is so of held-out rows."""
+SELDOM = 0.5
+"""How often a clone's rollouts may go astray, to how fast the discount forgets."""
 MOST = 0.5
 """Above this share the codes are wrong for the log."""
 
@@ -51,8 +53,13 @@ def verify(
     ensemble: Ensemble,
     rows: ModelRows,
     imagined: Float[Array, "pairs inputs"],
+    *,
+    forgets: float,
 ) -> tuple[CodeCounter, tuple[Threshold, ...]]:
     """Let only verified codes count; `imagined` are pairs that a clone of the data imagines.
+
+    A discount `forgets` so much a step: where a pair is astray lies so far out that the clone ends
+    there more seldom, or else ends would outweigh all that a policy can do.
 
     Returns the thresholds tried, too: the one given; or, for auto, from the strictest to the first
     at which the clone's pairs are about as often verified as held-out ones. The last is taken.
@@ -71,7 +78,21 @@ def verify(
         tried.append(found)
         if enough(found):
             break
-    return replace(counter, limits=jnp.asarray(limits)), tuple(tried)
+    ends = jnp.asarray(beyond(dreamt.errors, limits, SELDOM * forgets))
+    return replace(counter, limits=jnp.asarray(limits), ends=ends), tuple(tried)
+
+
+def beyond(
+    errors: Float[np.ndarray, "elites pairs"],
+    limits: Float[np.ndarray, " elites"],
+    share: float,
+) -> Float[np.ndarray, " elites"]:
+    """Errors that most elites exceed on such a share of the pairs; never below `limits`."""
+    if not errors.size:
+        return limits
+    # What more than half of the elites exceed is the middle one, or the one below the middle.
+    middle = np.sort(errors / np.maximum(limits, 1e-12)[:, None], axis=0)[(len(errors) - 1) // 2]
+    return (max(1.0, float(np.quantile(middle, 1 - share))) * limits).astype(np.float32)
 
 
 def enough(found: Threshold) -> bool:

@@ -6,8 +6,9 @@ import numpy as np
 from scipy import stats
 
 from countmorl.data.dataset import Dataset
+from countmorl.data.rates import blocks
 from countmorl.evaluation.base import Estimate, Opinion, Refusal
-from countmorl.evaluation.measure import Measure, blocks
+from countmorl.evaluation.measure import Measure
 
 DRAWS = 2000
 """Bootstraps behind an interval."""

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from countmorl.data.dataset import Dataset
+from countmorl.data.rates import blocks
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.behaviour import FEW
-from countmorl.evaluation.measure import blocks
 
 STARTS = 200
 """Starts of one stream, whose every row is one."""

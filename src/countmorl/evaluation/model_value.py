@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from countmorl.data.rates import worst_rate
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.base import Estimate, Opinion, Refusal
 from countmorl.evaluation.behaviour import stretched
 from countmorl.evaluation.logged import Logged
-from countmorl.evaluation.measure import Measure, usual_reward, worst_rate
+from countmorl.evaluation.measure import Measure, usual_reward
 from countmorl.evaluation.stepping import Stepper
 from countmorl.evaluation.support import THIN, Support
 from countmorl.rollouts import PenalizedModel

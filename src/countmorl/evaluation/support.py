@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from countmorl.data.dataset import Dataset
-from countmorl.evaluation.measure import blocks
+from countmorl.data.rates import blocks
 from countmorl.scaling import Standardizer
 
 ROWS = 20_000

@@ -159,6 +159,13 @@ class Guard:
         """Begin an episode, or so many side by side: what is returned remembers its steps."""
         return Watch(self, streams)
 
+    def instead(self) -> Any:
+        """The fixed action; none where there is none, or where the guard abstains."""
+        fixed, discrete = self.settings.fixed, self.discrete
+        if fixed is None or self.settings.fall_back == "abstain":
+            return -1 if discrete else np.nan
+        return int(fixed[0]) if discrete else np.array(fixed, np.float32)
+
     def save(self, run: str | Path) -> None:
         """Write the guard into its run's folder; the settings last, which make it one."""
         folder = Path(run) / FOLDER
@@ -242,15 +249,8 @@ class Watch:
         elif settings.fall_back == "hold" and self._last is not None:
             chosen[back] = self._last[back]
         else:
-            chosen[back] = self.instead()
+            chosen[back] = self.guard.instead()
         return chosen
-
-    def instead(self) -> Any:
-        """The fixed action; none where there is none, or where the guard abstains."""
-        fixed, discrete = self.guard.settings.fixed, self.guard.discrete
-        if fixed is None or self.guard.settings.fall_back == "abstain":
-            return -1 if discrete else np.nan
-        return int(fixed[0]) if discrete else np.array(fixed, np.float32)
 
 
 def read_settings(run: Path) -> GuardSettings:

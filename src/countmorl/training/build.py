@@ -94,7 +94,8 @@ class Build(AbstractBuild):
         if config.verified is None or not isinstance(found, CodeCounter):
             return found
         evidence = (self.ensemble, self.rows, self.behaviour_pairs())
-        found, self.verified = verify(found, config.verified, *evidence)
+        forgets = 1 - self.algorithm.sac.discount
+        found, self.verified = verify(found, config.verified, *evidence, forgets=forgets)
         self.stages.say(told(self.verified))
         if doubt := doubts(self.verified):
             self.stages.say(f"warning: {doubt}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -160,4 +161,4 @@ class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):
 
 def _favoured(algorithm: AbstractAlgorithm, dataset: Dataset, rows: RowKind) -> Favoured | None:
     found = favoured(dataset, algorithm.favour, rows)
-    return None if found is None else Favoured(*map(jnp.asarray, found))
+    return None if found is None else jax.tree.map(jnp.asarray, found)
