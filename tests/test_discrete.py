@@ -21,7 +21,7 @@ from countmorl.counting.base import CodesConfig
 from countmorl.counting.exact import ExactCounter
 from countmorl.counting.query import counts as load_query
 from countmorl.data.check import check
-from countmorl.data.dataset import concatenate
+from countmorl.data.joining import concatenate
 from countmorl.data.readers.hdf5 import write_hdf5
 from countmorl.data.readers.npz import write_npz
 from countmorl.dynamics.fit import EnsembleConfig

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from countmorl.algorithms.td3_bc import TD3PlusBC as TD3PlusBC
     from countmorl.api import resume as resume
     from countmorl.api import train as train
+    from countmorl.automatic.run import auto as auto
     from countmorl.collecting.collect import collect as collect
     from countmorl.counting.query import counts as counts
     from countmorl.data.check import check as check
@@ -70,6 +71,7 @@ _HOMES = {
     "RunOptions": "runs.options",
     "Sweep": "sweeps.plan",
     "TD3PlusBC": "algorithms.td3_bc",
+    "auto": "automatic.run",
     "check": "data.check",
     "collect": "collecting.collect",
     "counts": "counting.query",

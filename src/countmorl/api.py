@@ -8,9 +8,11 @@ from countmorl.algorithms.base import AbstractAlgorithm
 from countmorl.data.dataset import Dataset
 from countmorl.data.sources import Source
 from countmorl.evaluation.base import Evaluator
+from countmorl.evaluation.offline import OfflineJudge
 from countmorl.evaluation.simulate import Simulation
 from countmorl.loggers import LoggerName
 from countmorl.runs.folder import Run
+from countmorl.runs.manifest import Manifest
 from countmorl.runs.options import DataOptions, RunOptions
 from countmorl.training import resume as going_on
 from countmorl.training import train as training
@@ -85,7 +87,12 @@ def resume(
 
 
 def _judge(given: Evaluator | None) -> EvaluatorFor:
-    def judge(dataset: Dataset, options: RunOptions) -> Evaluator | None:
-        return given or Simulation.of(dataset, options.eval_episodes)
+    def judge(dataset: Dataset, manifest: Manifest) -> Evaluator | None:
+        options = manifest.options
+        if given is None and options.stop == "offline":
+            return OfflineJudge.of(dataset, manifest)
+        if given is not None or not options.simulate:
+            return given
+        return Simulation.of(dataset, options.eval_episodes)
 
     return judge

@@ -51,6 +51,10 @@ class AbstractFit(ABC, Generic[State, Result]):
         """Return more numbers for the metrics, measured outside compiled code."""
         return {}
 
+    def remembering(self, state: State, epoch: int, judged: dict[str, Any]) -> State:
+        """Take note of what `judge` has found: a fit that goes on knows no more than its state."""
+        return state
+
     def limits(self) -> dict[str, float]:
         """Metrics, and the sizes beyond which they show that the fit has diverged."""
         return {}
@@ -59,6 +63,10 @@ class AbstractFit(ABC, Generic[State, Result]):
         """Return what can act already, where a policy is fitted; others read it meanwhile."""
         return None
 
+    def offered(self, state: State) -> Policy | None:
+        """Return the policy to hand out, where that is not the one as it is now."""
+        return self.policy(state)
+
     def kept(self, epoch: int) -> bool:
         """Tell whether the policy of this epoch is one to choose from later."""
         return False
@@ -66,6 +74,10 @@ class AbstractFit(ABC, Generic[State, Result]):
     @abstractmethod
     def result(self, state: State) -> Result:
         """Return what comes of it."""
+
+    def checked(self, result: Result) -> Result:
+        """Return a result out of a file; a `ValueError` where its numbers cannot be one."""
+        return result
 
 
 Do = Callable[[AbstractFit[Any, Any]], Any]

@@ -79,17 +79,17 @@ def to_arrays(tree: object) -> Arrays:
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def from_arrays(template: T, arrays: Arrays) -> T:
+def from_arrays(template: T, arrays: Arrays, file: str = "The checkpoint") -> T:
     """Fill the leaves of `template` (arrays or shapes) with the arrays of the same names."""
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
     names = [jax.tree_util.keystr(path) for path, _ in leaves]
     if set(names) != set(arrays):
         odd = sorted(set(names) ^ set(arrays))
-        raise RunError(f"The checkpoint does not fit this run: it differs in {', '.join(odd[:3])}.")
+        raise RunError(f"{file} does not fit this run: it differs in {', '.join(odd[:3])}.")
     for name, (_, leaf) in zip(names, leaves, strict=True):
         if (arrays[name].shape, arrays[name].dtype) != (leaf.shape, leaf.dtype):
             raise RunError(
-                f"The checkpoint does not fit this run: {name} is {arrays[name].dtype}"
+                f"{file} does not fit this run: {name} is {arrays[name].dtype}"
                 f"{list(arrays[name].shape)}, wanted {leaf.dtype}{list(leaf.shape)}."
             )
     return jax.tree_util.tree_unflatten(structure, [jnp.asarray(arrays[name]) for name in names])

@@ -20,11 +20,11 @@ def told(monkeypatch):
     facts = {"gain": 5.0, "gain_low": 4.0, "gain_high": 6.0}
     said = Estimate(value=55.0, unit="return", made_by="x", facts=facts)
     found = decide("run", LOG, {"fitted Q": said, "model": said}, Way(unseen=0.0, thin=0.0))
-    asked = {}
+    asked = {"logs": ["log"]}
 
     def choose(runs, **options):
         asked.update(options, runs=runs)
-        return choose_among([found])
+        return {name: choose_among([found]) for name in asked["logs"]}
 
     monkeypatch.setattr("countmorl.cli.choose.choose_runs", choose)
     return asked
@@ -53,3 +53,15 @@ def test_a_folder_of_runs_stands_for_those_that_have_a_policy(trained, tmp_path)
     (tmp_path / "many" / "a" / "policy.safetensors").unlink()
     with pytest.raises(ConfigError, match="no run with a policy"):
         found_runs((tmp_path / "many",))
+
+
+def test_of_several_logs_each_has_its_own(run_cli, told, trained):
+    told["logs"] = ["hopper-seed0", "hopper-seed1"]
+    _, out, _ = run_cli("choose", trained / "run")
+    assert [line for line in out.splitlines() if line.endswith(":")] == [
+        "hopper-seed0:",
+        "hopper-seed1:",
+    ]
+    assert told["save"] is True
+    _, out, _ = run_cli("choose", trained / "run", "--json")
+    assert json.loads(out)["hopper-seed1"]["taken"] == "run"

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countmorl.data.dataset import Dataset, concatenate
+from countmorl.data.dataset import Dataset
 from countmorl.data.sources import load
 from countmorl.envs.tasks import TASKS
 from countmorl.errors import DataError
@@ -193,25 +193,6 @@ class TestCard:
         arrays = {"obs": np.eye(3), "action": np.zeros(3), "reward": np.array([1, 2, 4])}
         card = load(arrays).card()
         assert (card["finished_episodes"], card["return"]["mean"]) == (1, 7)
-
-
-class TestConcatenate:
-    def test_rows_and_ends(self, log):
-        first, second = load(log()), load(log(rows=30))
-        joined = concatenate({"a": first, "b": second}, "both")
-        assert (len(joined), joined.name) == (90, "both")
-        assert joined.episode_ends.tolist() == [19, 39, 59, 79, 89]
-        np.testing.assert_array_equal(joined.obs[60:], second.obs)
-
-    def test_bounds_hold_both(self, log):
-        wide = load(log() | {"action_low": [-3, -2], "action_high": [2, 0.95]})
-        joined = concatenate({"a": load(log()), "b": wide}, "both")
-        assert joined.space.low.tolist() == [-3, -2]
-        assert joined.space.high.tolist() == [2, np.float32(0.95)]
-
-    def test_other_sizes_are_refused(self, log):
-        with pytest.raises(DataError, match="'b' has other sizes"):
-            concatenate({"a": load(log()), "b": load(log(obs=4))}, "both")
 
 
 def test_a_dataset_cannot_be_changed(dataset):

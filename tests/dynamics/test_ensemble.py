@@ -54,3 +54,33 @@ def test_a_file_tells_whether_layers_are_normalised(norm):
     assert (".members.gains[3]" in arrays) == norm
     again = Ensemble.from_arrays(arrays)
     assert eqx.tree_equal(again, make(norm=norm))
+
+
+@pytest.mark.usefixtures("unchecked")
+class TestFiles:
+    """Arrays of a file make an ensemble, or a sentence: whoever made the file."""
+
+    def test_what_is_written_comes_back(self):
+        again = Ensemble.from_arrays(trees.to_arrays(make()))
+        assert eqx.tree_equal(again, make())
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            (".elites", np.array([0, 4])),
+            (".elites", np.array([-1])),
+            (".elites", np.array([0.0], np.float32)),
+            (".elites", np.zeros(0, np.int32)),
+            (".members.biases[0]", np.full((4, 16), np.nan, np.float32)),
+            (".members.biases[0]", np.zeros((4, 16), np.float16)),
+            (".members.biases[1]", np.zeros((4, 3), np.float32)),
+            (".targets.std", np.ones(4, np.float32)),
+            (".standardizer.mean", np.zeros(4, np.float32)),
+            (".holdout_error", np.zeros(3, np.float32)),
+        ],
+    )
+    def test_what_is_none_is_refused(self, name, value):
+        arrays = trees.to_arrays(make())
+        assert name in arrays
+        with pytest.raises((ValueError, TypeError)):
+            Ensemble.from_arrays(arrays | {name: value})

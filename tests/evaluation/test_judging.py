@@ -12,7 +12,8 @@ from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.evaluation.bench import BenchConfig
 from countmorl.evaluation.fqe import FQEConfig
-from countmorl.evaluation.judging import JUDGEMENT_FILE, choose, judge, judge_runs
+from countmorl.evaluation.judging import JUDGEMENT_FILE, by_log, choose_each, judge, judge_runs
+from countmorl.runs.choice import Chosen
 from small_runs import QUIET, small, vector_log
 from worlds import linear_log
 
@@ -49,8 +50,13 @@ def test_runs_side_by_side_keep_their_judgements(runs, tmp_path):
 
 
 def test_where_none_is_better_the_clone_is_handed_out(runs, tmp_path):
-    choice = choose([Run.open(runs / "bc")], out=tmp_path / "best.safetensors", **FAST)
+    run = Run.open(shutil.copytree(runs / "bc", tmp_path / "bc"))
+    (choice,) = choose_each([run], out=tmp_path / "best.safetensors", save=True, **FAST).values()
     assert choice.taken is None
+    kept = Chosen.read(run.path)
+    assert kept is not None
+    assert (kept.policies, kept.taken, kept.kept_log, kept.epoch) == (1, False, True, None)
+    assert kept.log_return == pytest.approx(np.mean(load(runs / "log.npz").returns))
     clone = countmorl.load_policy(tmp_path / "best.safetensors")
     assert (clone.obs_dim, clone.action_dim) == (2, 1)
 
@@ -114,3 +120,14 @@ def test_a_run_from_before_episodes_were_set_aside(runs, tmp_path):
     (old / "config.json").write_text(json.dumps(values))
     found = judge(old, **FAST)
     assert found.notes[0].startswith("no episodes were set aside")
+
+
+def test_runs_of_several_logs_are_told_apart(runs, tmp_path):
+    np.savez(tmp_path / "other.npz", **{**vector_log(), "reward": np.ones(300)})
+    other = train(small("bc"), tmp_path / "other.npz", out=tmp_path / "bc", **QUIET)
+    first = [Run.open(runs / name) for name in ("mopo", "bc")]
+    assert by_log([first[0], other, first[1]]) == [first, [other]]
+    with pytest.raises(ConfigError, match="learned from 2 logs, and --data names one"):
+        choose_each([*first, other], data=tmp_path / "other.npz")
+    with pytest.raises(ConfigError, match="`out` is a folder for as many policies; got the file"):
+        choose_each([*first, other], out=tmp_path / "best.safetensors")

@@ -5,6 +5,8 @@ import pytest
 from countmorl.reports.groups import group
 from countmorl.reports.protocols import PROTOCOLS, Protocol
 from countmorl.reports.scores import score_tables
+from countmorl.reports.texts import caption, score_lines
+from countmorl.runs.choice import Chosen
 from countmorl.runs.manifest import DataOrigin
 from made_runs import make_facts
 
@@ -67,3 +69,19 @@ def test_a_protocol_that_nobody_has_a_number_for_is_not_shown(monkeypatch):
 def test_no_run_was_judged():
     run = make_facts()
     assert score_tables(group([run]), 5) == []
+
+
+def test_what_was_chosen_offline_is_one_column_over_all_methods():
+    """Of seed 0 the first method's was taken; of seed 1 none was, and the log has 40."""
+    kept = Chosen(policies=4, taken=False, kept_log=True, log_score=40.0)
+    runs = [
+        replace(facts(50.0, "bc"), choice=Chosen(policies=4, taken=True)),
+        replace(facts(90.0, "cql"), choice=Chosen(policies=4, taken=False)),
+        *(replace(facts(90.0, method, seed=1), choice=kept) for method in ("bc", "cql")),
+    ]
+    table = score_tables(group(runs), 5)[-1]
+    assert (table.protocol, table.methods, table.peeks) == ("offline", ("chosen offline",), False)
+    cell = table.cells["chosen offline", "toy"]
+    assert (cell.values, cell.seeds, cell.kept_log) == ((50.0, 40.0), (0, 1), 1)
+    assert score_lines(table)[1] == ["toy", "45.0 ± 7.1‡"]
+    assert "‡: nothing was shown to be better" in caption(table)

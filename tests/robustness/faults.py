@@ -1,9 +1,11 @@
 """A disk that fails: the n-th call that concerns a run is refused, or the process dies there.
 
-`python -m robustness.faults` goes through every call of a run with all its stages, with every
-error and with real kills; the suite takes a sample. SQLite is tested in the same way.
+`python -m robustness.faults` goes through every call of two runs with every error and with kills:
+one whose stages cost nothing, which is really killed too, and one with all the stages that a real
+training has. The suite takes a sample. SQLite is tested in the same way.
 """
 
+import argparse
 import builtins
 import errno
 import os
@@ -14,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -159,8 +162,17 @@ class Walk(AbstractFit[State, State]):
         return state
 
 
+@dataclass(frozen=True)
+class Work:
+    """What is done in a folder while its disk fails."""
+
+    begin: Callable[[Path], None]
+    go_on: Callable[[Path], None]
+    """Goes on with it, or begins anew where nothing is left."""
+
+
 def begin(folder: Path) -> None:
-    """A run with all stages, as `train` carries it out."""
+    """A run of three stages, as `train` carries it out."""
     with Run.begin(folder, Manifest(algorithm="count-morl", versions={})) as run:
         _stages(run)
 
@@ -185,25 +197,31 @@ def _stages(run: Run) -> None:
         stages.do(Walk("policy", 2))
 
 
+WALKS = Work(begin, go_on)
+"""Stages that cost nothing."""
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file but those that tell of time; no temporary file may be left."""
     found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     return {name: raw for name, raw in found.items() if name not in ("timing.jsonl", ".lock")}
 
 
-def count_calls(folder: Path) -> int:
+def count_calls(folder: Path, work: Work = WALKS) -> int:
     """How many calls a whole run makes."""
     with failing(folder, None, die) as disk:
-        begin(folder)
+        work.begin(folder)
     return disk.calls
 
 
-def fails_and_recovers(folder: Path, at: int, fail: Callable[[], Any], whole: dict) -> None:
+def fails_and_recovers(
+    folder: Path, at: int, fail: Callable[[], Any], whole: dict, work: Work = WALKS
+) -> None:
     """Let a call fail, check that this was said in a sentence, and that the run goes on exactly."""
     said = "."
     try:
         with failing(folder, at, fail):
-            begin(folder)
+            work.begin(folder)
     except CountMorlError as error:
         said = str(error)
     except Kill:
@@ -211,8 +229,10 @@ def fails_and_recovers(folder: Path, at: int, fail: Callable[[], Any], whole: di
     assert said.endswith("."), f"call {at}: no sentence: {said}"
     again = Run(folder).timings() if (folder / "timing.jsonl").exists() else []
     assert all(timing.seconds >= 0 for timing in again)
-    go_on(folder)
-    assert contents(folder) == whole, f"call {at}"
+    work.go_on(folder)
+    found = contents(folder)
+    other = [name for name in found.keys() | whole.keys() if found.get(name) != whole.get(name)]
+    assert not other, f"call {at}: {other}"
 
 
 def real_kill(folder: Path, at: int) -> int:
@@ -223,6 +243,34 @@ def real_kill(folder: Path, at: int) -> int:
     return subprocess.run([sys.executable, *words], capture_output=True, env=found).returncode
 
 
+def every_call(place: Path, work: Work, step: int) -> tuple[int, dict[str, int]]:
+    """Let every `step`-th call of a run fail with each error, and die in it; count them."""
+    work.begin(place / "warm")  # What is calculated once is calculated here.
+    calls = count_calls(place / "whole", work)
+    whole, run = contents(place / "whole"), place / "run"
+    faults = {errno.errorcode[code]: refuse(code) for code in ERRORS} | {"kill": die}
+    done = dict.fromkeys(faults, 0)
+    for at in range(1, calls + 1, step):
+        for name, fail in faults.items():
+            fails_and_recovers(run, at, fail, whole, work)
+            shutil.rmtree(run)
+            done[name] += 1
+    return calls, done
+
+
+def every_kill(place: Path, step: int) -> int:
+    """Kill a process of its own at every `step`-th call."""
+    calls, run, done = count_calls(place / "whole"), place / "run", 0
+    whole = contents(place / "whole")
+    for at in range(1, calls + 1, step):
+        assert real_kill(run, at) == -signal.SIGKILL
+        go_on(run)
+        assert contents(run) == whole, f"call {at}"
+        shutil.rmtree(run)
+        done += 1
+    return done
+
+
 def main() -> int:
     """Go through every call: each error, the kill within the process, and real kills."""
     if sys.argv[1:2] == ["--child"]:
@@ -231,26 +279,21 @@ def main() -> int:
         ):
             begin(Path(sys.argv[2]))
         return 0
+    from robustness import real_run
+
+    parser = argparse.ArgumentParser(prog="make faults")
+    works = {"stages": WALKS, "training": Work(real_run.begin, real_run.go_on)}
+    parser.add_argument("what", nargs="*", default=[*works, "kills"])
+    parser.add_argument("--step", type=int, default=1, help="take every so many-th call only")
+    said = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="countmorl-faults-") as place:
-        calls = count_calls(Path(place) / "whole")
-        whole, run = contents(Path(place) / "whole"), Path(place) / "run"
-        done = dict.fromkeys((*(errno.errorcode[code] for code in ERRORS), "kill", "kill -9"), 0)
-        for at in range(1, calls + 1):
-            for code in ERRORS:
-                fails_and_recovers(run, at, refuse(code), whole)
-                shutil.rmtree(run)
-                done[errno.errorcode[code]] += 1
-            fails_and_recovers(run, at, die, whole)
-            shutil.rmtree(run)
-            done["kill"] += 1
-        step = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-        for at in range(1, calls + 1, step):
-            assert real_kill(run, at) == -signal.SIGKILL
-            go_on(run)
-            assert contents(run) == whole
-            shutil.rmtree(run)
-            done["kill -9"] += 1
-    print(f"{calls} calls of a run; failed and recovered byte for byte: {done}")
+        for name in said.what:
+            if name == "kills":
+                killed = every_kill(Path(place) / name, said.step)
+                print(f"stages: {killed} processes killed, and gone on byte for byte")
+                continue
+            calls, done = every_call(Path(place) / name, works[name], said.step)
+            print(f"{name}: {calls} calls; failed and recovered byte for byte: {done}", flush=True)
     return 0
 
 

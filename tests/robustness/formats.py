@@ -27,6 +27,8 @@ from made_runs import make_run
 from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
+from robustness.model_formats import MODEL_FORMATS
+from robustness.toml_formats import TOML_FORMATS
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -124,6 +126,8 @@ FORMATS: dict[str, Format] = {
     "tabular-policy": Format(small_table, read_policy, (by_bytes, by_forgery)),
     "counts": Format(small_counts, read_counts, (by_bytes, by_forgery)),
     "contract": Format(small_bundle, read_bundle, (by_bytes, by_json)),
+    **MODEL_FORMATS,
+    **TOML_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""

@@ -9,6 +9,7 @@ import argparse
 import faulthandler
 import hashlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,9 @@ from robustness.formats import FORMATS
 
 CORPUS = Path(__file__).parent / "corpus"
 PATIENCE = 20.0
-"""Seconds that reading one damaged file may take."""
+"""Seconds of a processor that reading one damaged file may take, however busy the machine is."""
+ASLEEP = 600.0
+"""Seconds after which a reader that waits for something is ended too."""
 ROUND = 400
 """Files that a child process reads."""
 
@@ -64,12 +67,15 @@ def keep(name: str, path: Path) -> Path:
 
 def _child(name: str, folder: Path, first: int, count: int) -> None:
     """Attack one format; a watchdog ends the process where a file takes too long."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # The system ends it, whatever Python is in.
 
     def seeds() -> Iterator[int]:
         for seed in range(first, first + count):
             (folder / "seed").write_text(str(seed))
-            faulthandler.dump_traceback_later(PATIENCE, exit=True)
+            signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+            faulthandler.dump_traceback_later(ASLEEP, exit=True)
             yield seed
+        signal.setitimer(signal.ITIMER_PROF, 0)
         faulthandler.cancel_dump_traceback_later()
 
     (folder / "work").mkdir()

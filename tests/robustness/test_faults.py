@@ -7,10 +7,13 @@ import itertools
 import shutil
 import signal
 
+import jaxtyping
 import pytest
 
+from robustness import real_run
 from robustness.faults import (
     ERRORS,
+    Work,
     begin,
     contents,
     count_calls,
@@ -21,6 +24,7 @@ from robustness.faults import (
     refuse,
 )
 
+TRAINING, TRAINING_FAULTS = Work(real_run.train_only, real_run.resume_only), 8
 STEP = 12
 """Every so many-th call fails in the suite."""
 
@@ -61,3 +65,23 @@ def test_the_shim_sees_what_it_should(unbroken, tmp_path):
     assert contents(tmp_path / "run") == whole
     assert calls > 200
     assert {"config.json", "metrics.jsonl", "stages/policy.safetensors"} <= set(whole)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A training with all its stages, for as long as nothing fails."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+        folder = tmp_path_factory.mktemp("trained")
+        real_run.train_only(folder / "warm")
+        return count_calls(folder / "whole", TRAINING), contents(folder / "whole")
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_real_training_recovers_too(trained, tmp_path):
+    calls, whole = trained
+    assert {"stages/termination.safetensors", "stages/counter.safetensors"} <= set(whole)
+    faults = itertools.cycle((*map(refuse, ERRORS), die))
+    for at in range(5, calls + 1, calls // TRAINING_FAULTS):
+        fails_and_recovers(tmp_path / "run", at, next(faults), whole, TRAINING)
+        shutil.rmtree(tmp_path / "run")

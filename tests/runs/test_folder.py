@@ -239,6 +239,16 @@ class TestResults:
         )
         assert run.stages() == ["model"]
 
+    def test_numbers_that_are_none(self, run):
+        run.save_result("model", {"best": np.array([np.inf, 1.0])})
+        assert run.load_result("model") is not None
+        run.save_result("model", {"weights": np.array([np.nan, 1.0])})
+        with pytest.raises(RunError, match=r"model.safetensors is damaged: weights holds NaN"):
+            run.load_result("model")
+        run.save_checkpoint({"weights": np.array([np.nan, 1.0])}, {})
+        with pytest.raises(RunError, match=r"checkpoint.safetensors is damaged: weights holds NaN"):
+            run.load_checkpoint()
+
     def test_another_stages_result_in_its_place(self, run):
         run.save_result("codes-8", ARRAYS)
         run.result_path("codes-8").rename(run.result_path("model"))
@@ -296,6 +306,12 @@ class TestRewind:
         run.append("metrics.jsonl", {"epoch": 1})
         with pytest.raises(RunError, match=r"shorter than when the checkpoint.*start a new run"):
             run.rewind(1000)
+        assert run.lines("metrics.jsonl") == [{"epoch": 1}]
+
+    def test_a_place_in_the_middle_of_a_line_is_said(self, run):
+        run.append("metrics.jsonl", {"epoch": 1})
+        with pytest.raises(RunError, match=r"No line of .*metrics.jsonl ends where"):
+            run.rewind(3)
         assert run.lines("metrics.jsonl") == [{"epoch": 1}]
 
     @pytest.mark.parametrize(

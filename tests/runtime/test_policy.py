@@ -486,6 +486,25 @@ class TestNothingButNumbers:
             with pytest.raises(DataError, match=r"finite numbers|arrays of numbers"):
                 policy.act(each)
 
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            np.array(["NaT"] * 3, "M8[s]"),
+            np.zeros(3, "m8[s]"),
+            np.zeros(3, complex),
+            np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]),
+            np.ma.array([1, 2, 3], mask=[False, True, False]),
+        ],
+        ids=lambda bad: f"{type(bad).__name__} of {bad.dtype}",
+    )
+    @pytest.mark.usefixtures("unchecked")
+    def test_what_only_looks_like_numbers_is_refused(self, bad):
+        with pytest.raises(DataError, match=r"finite numbers|arrays of numbers"):
+            make().act(bad)
+        named = random_policy(schema=NAMED)
+        with pytest.raises(DataError, match=r"must hold numbers|NaN or infinite"):
+            named.act(dict(zip(named.obs_names, bad[:, None], strict=True)))
+
     def test_the_place_is_told(self):
         with pytest.raises(DataError, match=r"the one at \[1, 0\] is nan"):
             make().act([[0.0, 0.0], [np.nan, 0.0]])

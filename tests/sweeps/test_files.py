@@ -126,7 +126,7 @@ def test_files_that_are_no_plan(tmp_path):
         read_plan(tmp_path / "no.toml")
     huge = tmp_path / "huge.toml"
     huge.write_bytes(b"#" * (2 << 20))
-    with pytest.raises(ConfigError, match=r"larger than a plan can be"):
+    with pytest.raises(ConfigError, match=r"more than the 1 MB"):
         read_plan(huge)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match=r"is not a readable plan"):

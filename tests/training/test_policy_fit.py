@@ -4,7 +4,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from countmorl import Policy, Run, RunOptions, load, train
+from countmorl import Policy, Run, RunOptions, load, resume, train
 from countmorl.errors import ConfigError
 from countmorl.evaluation.base import Estimate
 from countmorl.schema import Column, Schema, schema_bytes
@@ -164,3 +164,54 @@ def test_a_session_shows_the_policy_what_the_data_held(tmp_path):
         advised = session.act_row(dict(zip(("inlet", "outlet"), seen[row], strict=True)))
         assert advised == {"valve": policy.act(dataset.obs[row])[0]}
         session.executed(done[row])
+
+
+class Script:
+    """An evaluator that says what it was told to say in each epoch."""
+
+    def __init__(self, *values):
+        self.values = values
+
+    def check(self, policy, name):
+        """Anything will do."""
+
+    def __call__(self, policy, *, seed):
+        value = self.values[seed % 1_000_003 - 1]
+        # Even one that plays is believed by its value.
+        return Estimate(value=value, unit="points", made_by="a script", facts={"return": 1.0})
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    return train(
+        small("bc", epochs=12),
+        vector_log(),
+        out=tmp_path_factory.mktemp("stopped") / "run",
+        options=RunOptions(eval_every=1, stop="offline"),
+        evaluator=Script(1, 3, 2, 3, 1, 0, 2, 9, 9, 9, 9, 9),
+        quiet=True,
+    )
+
+
+def test_a_run_ends_when_its_value_has_not_risen_for_five_evaluations(stopped):
+    assert [record.value for record in stopped.records("policy")] == [1, 3, 2, 3, 1, 0, 2]
+    assert stopped.finished
+
+
+def test_the_policy_that_was_judged_best_is_kept(stopped):
+    best, last = (stopped.kept_policy_path(epoch).read_bytes() for epoch in (2, 7))
+    assert stopped.policy_path.read_bytes() == best != last
+
+
+def test_a_run_that_ended_by_itself_is_not_trained_on(stopped):
+    with pytest.raises(ConfigError, match="ended after epoch 7, since its judged value"):
+        resume(stopped.path, data=vector_log(), epochs=20, evaluator=Script(), quiet=True)
+
+
+def test_a_value_that_rises_to_the_end_is_the_last_policy(tmp_path):
+    options = RunOptions(eval_every=2, stop="offline")
+    evaluator = Script(0, 1, 0, 2, 3)
+    where = {"out": tmp_path / "run", "quiet": True}
+    run = train(small("bc", epochs=5), vector_log(), options=options, evaluator=evaluator, **where)
+    assert [record.value for record in run.records("policy")] == [None, 1, None, 2, 3]
+    assert run.policy_path.read_bytes() == run.kept_policy_path(5).read_bytes()

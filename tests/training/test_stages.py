@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from countmorl import trees
 from countmorl.errors import Interrupted, RunError
 from countmorl.files import read_arrays, write_arrays
 from countmorl.fitting import AbstractFit
@@ -284,6 +285,20 @@ def test_loggers_get_every_epoch(run):
     recorder = Recorder()
     stages(run, loggers=[recorder]).do(Walk())
     assert recorder.lines == [(e, ["walk/judged", "walk/total"]) for e in range(1, 7)]
+
+
+@pytest.mark.parametrize("epoch", [0, -1, 7, 10**18])
+def test_a_checkpoint_of_an_epoch_that_there_is_not_is_refused(run, epoch):
+    about = {"stage": "walk", "epoch": epoch, "ended": False}
+    run.save_checkpoint(trees.to_arrays(State(jnp.zeros(()))), about)
+    with pytest.raises(RunError, match="does not say which epoch it is of"):
+        stages(run).do(Walk())
+
+
+def test_a_result_that_is_not_finite_is_refused(run):
+    run.save_result("walk", trees.to_arrays(State(jnp.full((), jnp.inf))))
+    with pytest.raises(RunError, match=r"walk.safetensors is incomplete: it holds numbers that"):
+        stages(run).do(Walk())
 
 
 def test_a_checkpoint_of_another_shape_is_refused(run):

@@ -374,7 +374,7 @@ class TestResumeRefuses:
         config = read_config(halted)["config"] | {"hidden": [9]}
         edit_config(halted, config=config)
         self.refused(halted, "cannot go on bit for bit: its config.json was changed by hand")
-        with pytest.raises(RunError, match="checkpoint does not fit this run"):
+        with pytest.raises(RunError, match=r"checkpoint.safetensors does not fit this run"):
             resume(halted, inexact=True, quiet=True)
 
     def test_metrics_that_were_shortened(self, halted):

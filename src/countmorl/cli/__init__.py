@@ -33,6 +33,7 @@ class Entry:
 
 
 ENTRIES: dict[str, Entry] = {
+    "auto": Entry("DATA", "From a log to a policy shown to be better, or to none."),
     "train": Entry("METHOD DATA", "Train a policy from a log by one of ten methods.", True),
     "sweep": Entry("PLAN", "Many runs at once: the paper's tables, or your own plan.", True),
     "resume": Entry("RUN", "Go on with a stopped run, or train a finished one on."),

@@ -11,7 +11,8 @@ from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
 from countmorl.errors import ConfigError
-from countmorl.evaluation.judging import choose as choose_runs
+from countmorl.evaluation.choice import Choice
+from countmorl.evaluation.judging import choose_each as choose_runs
 from countmorl.runs.folder import CONFIG, Run
 
 
@@ -28,11 +29,14 @@ def choose(
 ) -> int:
     """Rank policies by what the log alone shows, and take the best, or keep what you have.
 
+    Runs that learned from several logs, such as those of a sweep, are chosen among log by log. What
+    was taken is kept in each run as choice.json, and `countmorl report` shows what came of it.
+
     Args:
-        runs: Folders of runs that learned from the same rows, or a folder that holds such runs.
+        runs: Folders of runs, or folders that hold runs (sweeps).
         kept: Look at the policies of their last evaluations, too.
         out: Write the chosen policy to this file (.safetensors); where none is shown to be better
-            than the log, the clone of the log.
+            than the log, the clone of the log. Of several logs, a folder.
         data: Where the log lies now, if it has moved.
         model: A run whose model is rolled out in; by default the first that has one.
         discount: Weight of the next step's value. Default: as countmorl judge has it.
@@ -40,10 +44,11 @@ def choose(
         seed: Seed of all that is drawn.
         json: Print JSON.
     """
-    choice = choose_runs(
+    choices = choose_runs(
         found_runs(runs),
         kept=kept,
         out=out,
+        save=True,
         data=data,
         model=model,
         discount=discount,
@@ -52,8 +57,19 @@ def choose(
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     if json:
-        print_json(choice.as_dict())
+        many = {name: choice.as_dict() for name, choice in choices.items()}
+        print_json(many if len(many) > 1 else next(iter(many.values())))
         return 0
+    for name, choice in choices.items():
+        if len(choices) > 1:
+            print(f"{name}:")
+        _show(choice)
+    if out is not None:
+        print(f"{'Policy' if len(choices) == 1 else 'Policies'}: {out}")
+    return 0
+
+
+def _show(choice: Choice) -> None:
     rows = [
         (
             each.judgement.name,
@@ -64,9 +80,6 @@ def choose(
     ]
     print_table(("policy", "verdict", "gain at least"), rows)
     print(choice.sentence)
-    if out is not None:
-        print(f"Policy: {out}")
-    return 0
 
 
 def found_runs(paths: tuple[Path, ...]) -> list[Run]:

@@ -47,7 +47,8 @@ def report(
         markdown: MD file for the table of scores.
         figures: Folder to draw figures for a paper into, as PNG and SVG.
         protocol: How evaluations become a number in tables and statistics: last, the mean of the
-            last ones; or best, the best one, which looks at the simulator.
+            last ones; best, the best one, which looks at the simulator; or offline, that of the
+            policy that countmorl choose took of all methods.
         last: Evaluations, from the end, whose mean is a run's score.
         json: Print JSON: every table, statistics, notes.
     """

@@ -15,7 +15,9 @@ from countmorl.cli.study_alarms import alarms
 from countmorl.cli.study_audit import audit
 from countmorl.cli.study_counts import counts
 from countmorl.cli.study_guard import guard
+from countmorl.cli.study_judging import judging
 from countmorl.cli.study_planners import planners
+from countmorl.cli.study_steps import steps
 from countmorl.cli.study_theory import theory
 from countmorl.envs.gridworld import WORLDS, find_world
 from countmorl.files import check_ending
@@ -113,9 +115,11 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "audit": audit,
     "counts": counts,
     "guard": guard,
+    "judging": judging,
     "log": log,
     "maps": maps,
     "planners": planners,
+    "steps": steps,
     "worlds": worlds,
     "theory": theory,
 }

@@ -11,7 +11,8 @@ import numpy as np
 from countmorl.collecting.collect import collect
 from countmorl.collecting.online import OnlineConfig, OnlineFit
 from countmorl.configs import to_json
-from countmorl.data.dataset import Dataset, concatenate
+from countmorl.data.dataset import Dataset
+from countmorl.data.joining import concatenate
 from countmorl.data.readers.hdf5 import write_hdf5
 from countmorl.envs.tasks import Task
 from countmorl.errors import ConfigError

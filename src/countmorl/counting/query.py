@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -20,7 +19,7 @@ from countmorl.counting.estimate import CountEstimate, Join, Kind, members_penal
 from countmorl.counting.table import CountTable
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.errors import ConfigError, DataError, RunError
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import Run, made_of
 from countmorl.runtime.added import ADDED_FILE
 from countmorl.runtime.counts import Counts as StandingCounts
 from countmorl.runtime.use import CountUse
@@ -150,10 +149,12 @@ def counts(run: Run | str | Path) -> CountQuery:
             "policy has its own, `countmorl.load_policy(run).counts`."
         )
     arrays, meta = saved
-    try:
-        use = from_json(CountUse, meta.get("use"))
+    with made_of(run.result_path("model")):
+        ensemble = Ensemble.from_arrays(model[0])
+    with made_of(run.result_path(NAME)):
+        use = _use(meta)
         query = CountQuery(
-            ensemble=Ensemble.from_arrays(model[0]),
+            ensemble=ensemble,
             counter=find_counter(use.counter).from_arrays(arrays),
             space=use.space,
             beta=use.beta,
@@ -162,11 +163,7 @@ def counts(run: Run | str | Path) -> CountQuery:
             join=use.join,
         )
         _check_sound(query)
-        query = _with_added(query, run)
-    except (ConfigError, KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        said = str(error).partition("\n")[0]
-        raise RunError(f"{run.result_path(NAME)} is incomplete: {said}.") from error
-    return query
+    return _with_added(query, run)
 
 
 def _with_added(query: CountQuery, run: Run) -> CountQuery:
@@ -183,6 +180,13 @@ def _with_added(query: CountQuery, run: Run) -> CountQuery:
     return replace(query, counter=eqx.tree_at(lambda each: each.tables, counter, tables))
 
 
+def _use(meta: dict[str, Any]) -> CountUse:
+    try:
+        return from_json(CountUse, meta.get("use"))
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+
+
 def _check_sound(query: CountQuery) -> None:
     """Raise where the parts of a query do not fit together, before anybody trusts its counts."""
     space, model = query.space, query.ensemble
@@ -192,12 +196,8 @@ def _check_sound(query: CountQuery) -> None:
         or not (space.low < space.high).all()
     ):
         raise ValueError("its actions are of another size than its model's")
-    numbers = [leaf for leaf in jax.tree.leaves(model) if leaf.dtype.kind == "f"]
-    if not all(np.isfinite(np.asarray(leaf)).all() for leaf in (*numbers, query.beta, query.alpha)):
-        raise ValueError("its model holds numbers that are not finite")
-    elites = np.asarray(model.elites)
-    if not len(elites) or elites.min() < 0 or elites.max() >= len(model.holdout_error):
-        raise ValueError("its elites are not members")
+    if not np.isfinite((query.beta, query.alpha)).all():
+        raise ValueError("its penalty is not finite")
     pair = np.zeros((1, query.obs_dim), np.float32), np.zeros((1, space.size), np.float32)
     how = query.estimate, query.alpha, query.beta, query.join
     eqx.filter_eval_shape(_count, (model, query.counter), *pair, how)

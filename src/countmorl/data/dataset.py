@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -279,24 +278,3 @@ def _ranges(values: np.ndarray) -> dict[str, list[float]]:
         "mean": values.mean(axis=0, dtype=np.float64).tolist(),
         "std": values.std(axis=0, dtype=np.float64).tolist(),
     }
-
-
-def concatenate(parts: Mapping[str, Dataset], name: str) -> Dataset:
-    """Join datasets of one task, one after the other."""
-    datasets = list(parts.values())
-    first = datasets[0]
-    for other_name, other in parts.items():
-        sizes = (other.obs_dim, other.action_dim, other.discrete)
-        if sizes != (first.obs_dim, first.action_dim, first.discrete):
-            raise DataError(
-                f"'{other_name}' has other sizes than '{first.name}'; cannot join them."
-            )
-    starts = np.cumsum([0, *(len(part) for part in datasets[:-1])])
-    columns = {name: np.concatenate([part.columns[name] for part in datasets]) for name in COLUMNS}
-    ends = np.concatenate([d.episode_ends + s for d, s in zip(datasets, starts, strict=True)])
-    space = replace(
-        first.space,
-        low=np.minimum.reduce([part.space.low for part in datasets]),
-        high=np.maximum.reduce([part.space.high for part in datasets]),
-    )
-    return replace(first, name=name, episode_ends=ends, space=space, **columns)

@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
@@ -42,7 +43,28 @@ class Ensemble(eqx.Module):
             tuple(gains) if gains else None,
         )
         inputs, targets = (Standardizer(**saved[name]) for name in ("standardizer", "targets"))
-        return cls(nets, inputs, targets, saved["elites"], saved["holdout_error"])
+        return cls(nets, inputs, targets, saved["elites"], saved["holdout_error"]).checked()
+
+    def checked(self) -> "Ensemble":
+        """Itself; a `ValueError` where it is none, since files are made by anybody."""
+        elites, members = np.asarray(self.elites), self.holdout_error.shape
+        scales = self.standardizer, self.targets
+        for leaf in map(np.asarray, jax.tree.leaves((self.members, scales, self.holdout_error))):
+            if leaf.dtype != np.float32 or not np.isfinite(leaf).all():
+                raise ValueError("its model holds numbers that are not finite")
+        if elites.ndim != 1 or elites.dtype.kind != "i" or len(members) != 1:
+            raise ValueError("its elites are not members")
+        if not len(elites) or elites.min() < 0 or elites.max() >= members[0]:
+            raise ValueError("its elites are not members")
+        inputs, targets = self.standardizer.mean.shape, self.targets.mean.shape
+        if (inputs, targets) != (self.standardizer.std.shape, self.targets.std.shape):
+            raise ValueError("its scales have two sizes")
+        row = jax.ShapeDtypeStruct((2, *inputs), jnp.float32)
+        mean, log_var = eqx.filter_eval_shape(Ensemble.predict, self, row)
+        wanted = (*members, 2, *targets)
+        if (mean.shape, log_var.shape) != (wanted, wanted):
+            raise ValueError("its networks do not predict what its scales are of")
+        return self
 
     @property
     def elite_members(self) -> GaussianNet:

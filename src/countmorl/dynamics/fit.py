@@ -175,11 +175,7 @@ class EnsembleFit(AbstractFit[FitState, Ensemble]):
     """What a method adds to the members' loss."""
 
     def __init__(
-        self,
-        rows: ModelRows,
-        scales: Scales,
-        config: EnsembleConfig,
-        round_: int = 0,
+        self, rows: ModelRows, scales: Scales, config: EnsembleConfig, round_: int = 0
     ) -> None:
         self.name, self.stream = ("model", 1) if round_ == 0 else (f"model-{round_}", 100 + round_)
         self.rows, self.scales = rows, scales
@@ -228,6 +224,10 @@ class EnsembleFit(AbstractFit[FitState, Ensemble]):
         order = jnp.argsort(state.best_error)[: self.config.elites]
         inputs, targets = self.scales.inputs, self.scales.targets
         return Ensemble(state.best, inputs, targets, order, state.best_error)
+
+    def checked(self, result: Ensemble) -> Ensemble:
+        """Its elites must be members."""
+        return result.checked()
 
 
 @eqx.filter_jit(donate="all-except-first")

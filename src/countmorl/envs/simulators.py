@@ -66,6 +66,19 @@ def _keep_mujoco_quiet() -> None:
         require("mujoco").set_mju_user_warning(lambda message: None)
 
 
+def unlimited(env: Any) -> Any:
+    """Take an environment's time limit off: its episodes end where the task itself does."""
+    limit = require("gymnasium").wrappers.TimeLimit
+    if isinstance(env, limit):
+        return env.env
+    inner = env
+    while hasattr(inner, "env"):
+        if isinstance(inner.env, limit):
+            inner.env = inner.env.env
+        inner = inner.env
+    return env
+
+
 def check_fit(policy: Sized, env: Any, task: Task, ours: str = "The policy") -> None:
     """Raise where the sizes of a policy are not those of an environment."""
     space, obs_dim = ActionSpace.of(env), env.observation_space.shape[0]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
 from countmorl.runtime.base import PolicyLike, Sized
+
+GAINS = ("gain", "gain_low", "gain_high")
+"""Facts of an estimate: how much more than the log a policy earns, and the interval of that."""
+DOUBTED = "not_trusted_"
+"""What the numbers of an estimate that was refused are called among the facts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +35,15 @@ class Estimate:
         """Return JSON-able values."""
         return asdict(self) | {"facts": dict(self.facts)}
 
+    def refused(self, why: str) -> Refusal:
+        """Take the number back. What it was stays among the facts, as one not to be trusted."""
+        low, high = self.interval or (self.value, self.value)
+        doubted = {"value": self.value, "low": low, "high": high}
+        doubted |= {name: self.facts[name] for name in GAINS if name in self.facts}
+        facts = {name: value for name, value in self.facts.items() if name not in GAINS}
+        facts |= {DOUBTED + name: value for name, value in doubted.items() if isfinite(value)}
+        return Refusal(made_by=self.made_by, why=why, facts=facts)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
@@ -46,6 +61,15 @@ class Refusal:
 
 Opinion = Estimate | Refusal
 """What an evaluator says."""
+
+
+def opinion_of(values: Mapping[str, Any]) -> Opinion:
+    """Read what `as_dict` of either has written."""
+    values = dict(values)
+    if "refused" in values:
+        return Refusal(why=values.pop("refused"), **values)
+    reach = values.pop("interval")
+    return Estimate(interval=None if reach is None else tuple(reach), **values)
 
 
 @runtime_checkable

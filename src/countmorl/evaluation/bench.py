@@ -95,7 +95,7 @@ class Bench:
         taught, judged = split(dataset, holdout)
         if not dataset.next_known.any():
             raise DataError(f"'{dataset.name}' has no row whose next observation is known.")
-        rows, starts, notes = _rows(dataset, judged)
+        rows, starts, notes = judging_rows(dataset, judged)
         say("cloning the log's behaviour")
         clone = cloned(taught, updates=config.clone_updates, seed=seed)
         actor = Actor(name="clone", act=clone.act, space=dataset.space)
@@ -180,7 +180,17 @@ class Bench:
             "change": fitted.change,
             "off": off,
         }
-        refuse = lambda why: Refusal(made_by=made_by, why=why, facts=facts)  # noqa: E731
+        gains = fitted.values - self.log_fit.values
+        below, above = interval(gains)
+        gained = {"gain": float(gains.mean()), "gain_low": below, "gain_high": above}
+        estimate = Estimate(
+            value=fitted.value,
+            interval=interval(fitted.values),
+            unit=self.measure.unit,
+            made_by=f"{len(gains)} {made_by}",
+            facts=facts | gained,
+        )
+        refuse = estimate.refused
         size = max(abs(log.value), float(np.abs(self.dataset.reward).mean()) * self._far)
         most = float(np.abs(self.dataset.reward).max()) * self._far
         if off > OFF:
@@ -196,15 +206,7 @@ class Bench:
                 f"it takes the log to be worth {self.log_fit.value:.4g}, which earned "
                 f"{log.value:.4g}: it cannot be trusted with others."
             )
-        gains = fitted.values - self.log_fit.values
-        below, above = interval(gains)
-        return Estimate(
-            value=fitted.value,
-            interval=interval(fitted.values),
-            unit=self.measure.unit,
-            made_by=f"{len(gains)} {made_by}",
-            facts=facts | {"gain": float(gains.mean()), "gain_low": below, "gain_high": above},
-        )
+        return estimate
 
     @property
     def _far(self) -> float:
@@ -224,7 +226,9 @@ class Bench:
         return found
 
 
-def _rows(dataset: Dataset, judged: Dataset | None) -> tuple[Logged, Logged, tuple[str, ...]]:
+def judging_rows(
+    dataset: Dataset, judged: Dataset | None
+) -> tuple[Logged, Logged, tuple[str, ...]]:
     """What critics are fitted on, where rollouts begin, and what that weakens."""
     whole = Logged(dataset=dataset)
     if judged is None:

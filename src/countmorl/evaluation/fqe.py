@@ -40,14 +40,14 @@ class FQEConfig:
     """How much is fitted."""
 
     members: int = 5
-    hidden: tuple[int, ...] = (128, 128)
-    updates: int = 400
+    hidden: tuple[int, ...] = (64, 64)
+    updates: int = 300
     batch: int = 256
     rate: float = 5e-4
     polyak: float = 0.01
     least: int = 10
     """Epochs before a value may be called settled."""
-    most: int = 30
+    most: int = 20
 
 
 class Problem(eqx.Module):

@@ -20,6 +20,7 @@ from countmorl.evaluation.parts import dataset_of, model_of
 from countmorl.evaluation.verdict import Judgement
 from countmorl.files import write_text
 from countmorl.rollouts import PenalizedModel
+from countmorl.runs.choice import Chosen
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.runs.options import Holdout
@@ -27,6 +28,7 @@ from countmorl.runtime.base import PolicyLike
 from countmorl.runtime.load import load_policy
 
 JUDGEMENT_FILE = "judgement.json"
+POLICY_ENDING = ".safetensors"
 Say = Callable[[str], None]
 
 
@@ -84,34 +86,95 @@ def judge_runs(
 
 def actor_of(run: Run, bench: Bench, epoch: int | None = None) -> Actor:
     """A run's policy, or one of those that it kept."""
-    path = run.policy_path if epoch is None else run.kept_policy_path(epoch)
+    path = _policy_path(run, epoch)
     name = str(run.path) if epoch is None else f"{run.path} epoch {epoch}"
     return Actor.of(load_policy(path), bench.dataset, name)
 
 
 def choose(
-    runs: Sequence[Run], *, kept: bool = False, out: Path | None = None, **options: Any
+    runs: Sequence[Run],
+    *,
+    kept: bool = False,
+    out: Path | None = None,
+    save: bool = False,
+    **options: Any,
 ) -> Choice:
     """Judge the policies of runs, and with `kept` those of their last evaluations; take the best.
 
     Where none is shown to be better than the log, the clone of the log is what is handed out: its
-    file, or that of the policy taken, is written to `out`.
+    file, or that of the policy taken, is written to `out`. With `save` every run keeps what was
+    taken, for reports.
     """
     bench = bench_of(runs, **options)
-    epochs = {run.path: [None, *(run.kept_policies() if kept else ())] for run in runs}
-    files = {
-        actor_of(run, bench, epoch): run.policy_path
-        if epoch is None
-        else run.kept_policies()[epoch]
+    looked = {
+        actor_of(run, bench, epoch): (run, epoch)
         for run in runs
-        for epoch in epochs[run.path]
+        for epoch in (None, *(run.kept_policies() if kept else ()))
     }
-    choice = choose_among([bench.judge(actor) for actor in files])
+    choice = choose_among([bench.judge(actor) for actor in looked])
+    named = {actor.name: place for actor, place in looked.items()}
+    taken = named[choice.taken.name] if choice.taken else None
     if out is not None:
-        named = {actor.name: path for actor, path in files.items()}
-        policy = load_policy(named[choice.taken.name]) if choice.taken else bench.clone
+        policy = bench.clone if taken is None else load_policy(_policy_path(*taken))
         policy.save(out)
+    if save:
+        _keep(choice, taken, runs, bench.dataset)
     return choice
+
+
+def choose_each(
+    runs: Sequence[Run], *, out: Path | None = None, **options: Any
+) -> dict[str, Choice]:
+    """One choice for every log that the runs learned from, by the log's name and seed.
+
+    Of several, `out` is a folder.
+    """
+    groups = by_log(runs)
+    if len(groups) == 1:
+        return {_log_name(groups[0]): choose(groups[0], out=out, **options)}
+    if options.get("data") is not None:
+        raise ConfigError(f"The runs learned from {len(groups)} logs, and --data names one.")
+    if out is not None and out.suffix:
+        raise ConfigError(
+            f"The runs learned from {len(groups)} logs, so `out` is a folder for as many policies; "
+            f"got the file {out}."
+        )
+    found = {}
+    for some in groups:
+        name = _log_name(some)
+        place = None if out is None else out / f"{name}{POLICY_ENDING}"
+        found[name] = choose(some, out=place, **options)
+    return found
+
+
+def _log_name(runs: Sequence[Run]) -> str:
+    manifest = runs[0].manifest
+    name, holdout = (manifest.data.name, manifest.data.holdout) if manifest.data else ("log", None)
+    return f"{name}-seed{holdout.seed}" if holdout else name
+
+
+def _policy_path(run: Run, epoch: int | None) -> Path:
+    return run.policy_path if epoch is None else run.kept_policy_path(epoch)
+
+
+def _keep(
+    choice: Choice, taken: tuple[Run, int | None] | None, runs: Sequence[Run], dataset: Dataset
+) -> None:
+    """Write what was taken into every run."""
+    earned = float(dataset.returns.mean()) if len(dataset.returns) else None
+    score = dataset.task.score(earned) if dataset.task and earned is not None else None
+    chosen = Chosen(
+        policies=len(choice.ranked),
+        taken=False,
+        kept_log=taken is None,
+        log_return=earned,
+        log_score=score,
+        sentence=choice.sentence,
+    )
+    for run in runs:
+        own = taken is not None and taken[0] is run
+        epoch = taken[1] if taken is not None and own else None
+        replace(chosen, taken=own, epoch=epoch).write(run.path)
 
 
 def bench_of(
@@ -136,6 +199,14 @@ def bench_of(
     return _bench(dataset, origin.holdout if origin else None, donor, runs, **options)
 
 
+def by_log(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs by the rows that they learned from, which are judged together."""
+    found: dict[Any, list[Run]] = {}
+    for run in runs:
+        found.setdefault(_rows(run.manifest), []).append(run)
+    return list(found.values())
+
+
 @dataclass(frozen=True)
 class _Rows:
     hash: str
@@ -150,7 +221,12 @@ def _discount(run: Run, dataset: Dataset, options: dict[str, Any]) -> float | No
     """The run's own discount where nothing is said and its episodes are long enough for it."""
     if options.get("discount") is not None or options.get("horizon") is not None:
         return options.get("discount")
-    part = run.manifest.part("sac") or run.manifest.part("td3") or {}
+    return discount_of(run.manifest, dataset)
+
+
+def discount_of(manifest: Manifest, dataset: Dataset) -> float:
+    """A run's own discount, or a lower one where its log's episodes are cut too soon for it."""
+    part = manifest.part("sac") or manifest.part("td3") or {}
     usual = Measure.of(dataset).discount
     return min(usual, float(part.get("discount", usual)))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from countmorl.data.rates import worst_rate
 from countmorl.evaluation.acting import Actor
-from countmorl.evaluation.base import Estimate, Opinion, Refusal
+from countmorl.evaluation.base import Estimate, Opinion
 from countmorl.evaluation.behaviour import stretched
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure, usual_reward
@@ -84,24 +84,25 @@ class ModelValue:
             "clone": clone.value,
             "clone_way_cut": clone.way_cut,
         }
-        if clone.way_cut > CLONE_CUT:
-            why = (
-                f"even a clone of the log leaves what is known in {clone.way_cut:.0%} of its way: "
-                "the model is not good enough to judge by."
-            )
-            return Refusal(made_by=MADE_BY, why=why, facts=facts)
-        if rolled.way_cut > MOST_CUT:
-            why = f"{rolled.way_cut:.0%} of its way lies behind pairs that were never logged."
-            return Refusal(made_by=MADE_BY, why=why, facts=facts)
         low, high = rolled.interval(self.seed)
         each = np.quantile(rolled.values, 0.1)
-        return Estimate(
+        estimate = Estimate(
             value=rolled.value,
             interval=(low, high),
             unit=self.measure.unit,
             made_by=f"{rolled.values.size} {MADE_BY}",
             facts=facts | {"lower": float(each)} | _gain(rolled, (low, high), clone, log),
         )
+        if clone.way_cut > CLONE_CUT:
+            return estimate.refused(
+                f"even a clone of the log leaves what is known in {clone.way_cut:.0%} of its way: "
+                "the model is not good enough to judge by."
+            )
+        if rolled.way_cut > MOST_CUT:
+            return estimate.refused(
+                f"{rolled.way_cut:.0%} of its way lies behind pairs that were never logged."
+            )
+        return estimate
 
     def roll(self, actor: Actor) -> Rolled:
         """Roll a policy out, step by step: it may be code of any kind."""

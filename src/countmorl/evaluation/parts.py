@@ -14,7 +14,7 @@ from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.fitting import run_fit
 from countmorl.pessimism import NoPessimism
 from countmorl.rollouts import PenalizedModel
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import Run, made_of
 from countmorl.training.build import termination
 from countmorl.training.stages import Stages
 
@@ -51,8 +51,11 @@ def dataset_of(
 
 def ensemble_of(run: Run) -> Ensemble | None:
     """The model that a run's last policy was trained in, where there is one; some fit two."""
-    saved = run.load_result("model-1") or run.load_result("model")
-    return None if saved is None else Ensemble.from_arrays(saved[0])
+    for stage in ("model-1", "model"):
+        if saved := run.load_result(stage):
+            with made_of(run.result_path(stage)):
+                return Ensemble.from_arrays(saved[0])
+    return None
 
 
 def termination_of(run: Run, taught: Dataset) -> AbstractTermination:

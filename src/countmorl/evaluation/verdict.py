@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from countmorl.evaluation.base import Estimate, Opinion
+from countmorl.evaluation.base import Estimate, Opinion, opinion_of
 
 Call = Literal["better", "not shown to be better", "worse", "cannot be judged"]
 DECISIVE = ("fitted Q", "model", "doubly robust")
@@ -60,6 +60,21 @@ class Judgement:
             "opinions": {name: each.as_dict() for name, each in self.opinions.items()},
             "notes": list(self.notes),
         }
+
+    @classmethod
+    def of_dict(cls, values: Mapping[str, Any]) -> Judgement:
+        """Read what `as_dict` has written."""
+        gain = values["gain"]
+        return cls(
+            name=values["name"],
+            verdict=values["verdict"],
+            sentence=values["sentence"],
+            behaviour=opinion_of(values["behaviour"]),
+            opinions={name: opinion_of(each) for name, each in values["opinions"].items()},
+            way=Way(unseen=values["unseen"], thin=values["thin"]),
+            gain=None if gain is None else tuple(gain),
+            notes=tuple(values["notes"]),
+        )
 
 
 def decide(

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from countmorl.errors import RunError
 from countmorl.runs.calibration import CALIBRATION_FILE, Calibration
+from countmorl.runs.choice import Chosen
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.runs.records import Measure, Record, Timing
@@ -33,6 +34,8 @@ class RunFacts:
     """Share of imagined pairs that no elite has seen, in the last epochs."""
     calibration: Calibration | None
     """Whether its counts predict its model's error, in runs that count."""
+    choice: Chosen | None = None
+    """What was chosen without a simulator, where `countmorl choose` has looked at it."""
 
     @property
     def seed(self) -> int:
@@ -78,6 +81,7 @@ def read_facts(run: Run, last: int = LAST) -> RunFacts:
         peak_memory=max(peaks, default=None),
         unseen=_unseen(records),
         calibration=run.calibration() if counts else None,
+        choice=Chosen.read(run.path),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,6 @@ OPEN_SETTINGS = 12
 
 def render_page(report: Report) -> str:
     """Return the whole page; the same runs give the same bytes."""
-    jinja = require("jinja2")
-    script = require("plotly.offline").get_plotlyjs()
-    environment = jinja.Environment(
-        loader=jinja.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     figures: dict[str, Any] = {}
     content = {
         "title": _title(report),
@@ -46,7 +37,21 @@ def render_page(report: Report) -> str:
         **_over_tasks(report, figures),
         **_costs(report),
     }
-    page = environment.get_template("report.html")
+    return rendered("report.html", content, figures)
+
+
+def rendered(template: str, content: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
+    """A whole page: a template with its content, and figures by the names of their places."""
+    jinja = require("jinja2")
+    script = require("plotly.offline").get_plotlyjs()
+    environment = jinja.Environment(
+        loader=jinja.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(template)
     return page.render(**content, plotly=script, figures=embedded(figures))
 
 

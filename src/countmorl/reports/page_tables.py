@@ -73,7 +73,8 @@ def _score(cell: Cell | None, measure: Measure, *, seeds: bool = True) -> Shown:
         return amount(None)
     count = len(cell.values)
     told = f"{count} seed{'s' if count > 1 else ''}" if seeds else ""
-    small = f"{told} †".strip() if cell.unfinished else told
+    marks = ("†" if cell.unfinished else "") + ("‡" if cell.kept_log else "")
+    small = f"{told} {marks}".strip()
     text = plain(cell, measure)
     return Shown(text=text, sort=cell.mean, small=small, bold=cell.bold, numeric=True)
 

@@ -1,7 +1,7 @@
 """`PROTOCOLS`: how a run's evaluations become one number. Each has a name, and stands by itself.
 
-Another one, such as an epoch chosen offline, is one more row: a function from a run's facts to a
-number, or None for a run that has none. A protocol that no run has a number for is not shown.
+Another one is one more row: a function from a run's facts to a number, or None for a run that has
+none. A protocol that no run has a number for is not shown.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ class Protocol:
     value: Callable[[RunFacts], float | None]
     peeks: bool = False
     """Whether it looks at the simulator to choose, which no one can who has only a log."""
+    across: bool = False
+    """Whether it takes one of all methods, so that its table has a single column."""
 
     def named(self, last: int) -> tuple[str, str]:
         """Title and sentence, with the number of last evaluations."""
@@ -41,6 +43,18 @@ def _best(facts: RunFacts) -> float | None:
     return max(facts.summary.values, default=None)
 
 
+def _offline(facts: RunFacts) -> float | None:
+    """What the policy had that was taken, or the log, where none was."""
+    choice, summary = facts.choice, facts.summary
+    if choice is None:
+        return None
+    if choice.kept_log:
+        return {"score": choice.log_score, "return": choice.log_return}.get(str(facts.measure))
+    epoch = summary.epochs if choice.epoch is None else choice.epoch
+    judged = dict(zip(summary.judged_at, summary.values, strict=True))
+    return judged.get(epoch) if choice.taken else None
+
+
 PROTOCOLS: dict[str, Protocol] = {
     "last": Protocol(
         title="last {last}",
@@ -53,6 +67,14 @@ PROTOCOLS: dict[str, Protocol] = {
         "simulator to choose, so it is higher than what a policy chosen without one would get.",
         value=_best,
         peeks=True,
+    ),
+    "offline": Protocol(
+        title="chosen offline",
+        about="What countmorl choose took, by the log alone: one policy of all methods for each "
+        "log and seed, and what it then had in the simulator. ‡: nothing was shown to be better "
+        "than the log, for one seed at least; what the log itself earned stands there.",
+        value=_offline,
+        across=True,
     ),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 from countmorl.reports.facts import RunFacts
@@ -25,6 +25,8 @@ class Cell:
     seeds: tuple[int, ...]
     unfinished: int
     """Runs among them that have not ended."""
+    kept_log: int = 0
+    """Seeds among them for which nothing was shown to be better than the log."""
     bold: bool
     """Whether it is within two per cent of the best on these data, where there are others."""
 
@@ -73,12 +75,18 @@ def score_tables(study: Study, last: int) -> list[ScoreTable]:
 
 def _table(study: Study, measure: Measure, name: str, protocol: Protocol, last: int) -> ScoreTable:
     cells: dict[tuple[str, str], Cell] = {}
+    columns = (protocol.title,) if protocol.across else study.methods
     for data in study.data:
         runs = {method: study.cells.get((method, data.label), ()) for method in study.methods}
         judged = {
             method: [run for run in some if run.measure == measure] for method, some in runs.items()
         }
-        column = {method: _cell(some, protocol) for method, some in judged.items()}
+        if protocol.across:
+            column = {
+                protocol.title: _across([r for some in judged.values() for r in some], protocol)
+            }
+        else:
+            column = {method: _cell(some, protocol) for method, some in judged.items()}
         cells |= {(m, data.label): cell for m, cell in _marked(column).items()}
     title, about = protocol.named(last)
     return ScoreTable(
@@ -87,7 +95,7 @@ def _table(study: Study, measure: Measure, name: str, protocol: Protocol, last: 
         title=title,
         about=about,
         peeks=protocol.peeks,
-        methods=tuple(m for m in study.methods if any(m == cell[0] for cell in cells)),
+        methods=tuple(m for m in columns if any(m == cell[0] for cell in cells)),
         data=tuple(d.label for d in study.data if any(d.label == cell[1] for cell in cells)),
         cells=cells,
     )
@@ -105,17 +113,30 @@ def _cell(runs: Sequence[RunFacts], protocol: Protocol) -> Cell | None:
     )
 
 
+def _across(runs: Sequence[RunFacts], protocol: Protocol) -> Cell | None:
+    """One number for each seed, of whichever method it is."""
+    valued: dict[int, tuple[RunFacts, float]] = {}
+    for run in runs:
+        if (value := protocol.value(run)) is not None:
+            valued.setdefault(run.seed, (run, value))
+    if not valued:
+        return None
+    found = [valued[seed] for seed in sorted(valued)]
+    return Cell(
+        values=tuple(value for _, value in found),
+        seeds=tuple(sorted(valued)),
+        unfinished=sum(not run.summary.finished for run, _ in found),
+        kept_log=sum(bool(run.choice and run.choice.kept_log) for run, _ in found),
+        bold=False,
+    )
+
+
 def _marked(column: Mapping[str, Cell | None]) -> dict[str, Cell]:
     """The cells that are there, with the best of several marked."""
     there = {method: cell for method, cell in column.items() if cell is not None}
     best = max((cell.mean for cell in there.values()), default=0.0)
     least = best - CLOSE * abs(best)
     return {
-        method: Cell(
-            values=cell.values,
-            seeds=cell.seeds,
-            unfinished=cell.unfinished,
-            bold=len(there) > 1 and cell.mean >= least,
-        )
+        method: replace(cell, bold=len(there) > 1 and cell.mean >= least)
         for method, cell in there.items()
     }

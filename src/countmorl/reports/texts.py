@@ -21,6 +21,7 @@ LATEX = str.maketrans(
         "|": r"\textbar{}",
         "±": r"$\pm$",
         "†": r"\textsuperscript{\textdagger}",
+        "‡": r"\textsuperscript{\textdaggerdbl}",
         **{each: f"\\{each}" for each in "&%$#_{}"},
     }
 )
@@ -87,7 +88,9 @@ def caption(table: ScoreTable, best: str = "Bold") -> str:
     told += f"mean and standard deviation over {seeds_said(table)}"
     told += f". {best}: within 2 % of the best."
     waits = any(cell.unfinished for cell in table.cells.values())
-    return f"{told} †: with unfinished runs." if waits else told
+    told += " †: with unfinished runs." if waits else ""
+    kept = any(cell.kept_log for cell in table.cells.values())
+    return f"{told} ‡: nothing was shown to be better than the log, which stands." if kept else told
 
 
 def seeds_said(table: ScoreTable) -> str:
@@ -151,7 +154,7 @@ def _extra(table: ScoreTable, cell: Cell | None) -> str:
     if cell is None:
         return ""
     count = f" ({len(cell.values)})" if table.seeds is None else ""
-    return count + ("†" if cell.unfinished else "")
+    return count + ("†" if cell.unfinished else "") + ("‡" if cell.kept_log else "")
 
 
 def _in_latex(text: str) -> str:

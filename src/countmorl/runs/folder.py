@@ -9,6 +9,7 @@ policy.safetensors       the policy, for `countmorl.load_policy`
 policies/epoch-N.safetensors   the policies of the last evaluations, to choose from
 judgement.json      what `countmorl judge` said of the policy, where it was asked
 guard/              below which count a fall-back acts, by `countmorl guard`
+choice.json         what `countmorl choose` took among its policies and others'
 calibration.json    whether counts predict the model's error, in runs that count
 """
 
@@ -22,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from countmorl.disk import append, explained_read, explained_write, read_bytes, truncate
 from countmorl.errors import CountMorlError, RunError
 from countmorl.files import Arrays, read_arrays, write_arrays
@@ -34,6 +37,7 @@ from countmorl.runs.records import Record, Timing
 from countmorl.runtime.files import POLICY_FILE
 
 CONFIG, METRICS, TIMING = "config.json", "metrics.jsonl", "timing.jsonl"
+NEWLINE = ord("\n")
 LAST_STAGES = ("policy", "plan")
 """The stages whose result is what a training was made for."""
 OTHER_LAST = {"model": "model", "codes": "codes", "recipe": "data"}
@@ -195,6 +199,7 @@ class Run:
         if meta.get("kind") != "result" or meta.get("stage") != stage:
             raise RunError(f"{self.result_path(stage)} is not the result of stage {stage}.")
         _check_size(self.result_path(stage), meta)
+        _check_numbers(self.result_path(stage), arrays)
         return arrays, meta
 
     def save_checkpoint(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
@@ -210,6 +215,7 @@ class Run:
         if meta.get("kind") != "checkpoint":
             raise RunError(f"{self.checkpoint_path} is not a checkpoint.")
         _check_size(self.checkpoint_path, meta)
+        _check_numbers(self.checkpoint_path, arrays)
         return arrays, meta
 
     def rewind(self, metrics_size: int) -> None:
@@ -219,6 +225,14 @@ class Run:
             raise RunError(
                 f"{self.metrics_path} is shorter than when the checkpoint was saved, so the run "
                 "cannot be continued exactly. Restore the file from a copy, or start a new run."
+            )
+        if (
+            metrics_size
+            and read_bytes(self.metrics_path, MOST_OF_LINES)[metrics_size - 1] != NEWLINE
+        ):
+            raise RunError(
+                f"No line of {self.metrics_path} ends where the checkpoint was saved, so the run "
+                "cannot be continued exactly. Restore both files from a copy, or start a new run."
             )
         if size > metrics_size:
             truncate(self.metrics_path, metrics_size)
@@ -239,3 +253,26 @@ def _check_size(path: Path, meta: Mapping[str, Any]) -> None:
     size = meta.get("metrics_size")
     if type(size) is not int or size < 0:
         raise RunError(f"{path} does not say how long the metrics were when it was saved.")
+
+
+def _check_numbers(path: Path, arrays: Arrays) -> None:
+    """Raise where a number is none. Infinite ones have their place: a best error before the first.
+
+    Where nothing may be infinite, whoever makes something of the arrays says so.
+    """
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise RunError(
+                f"{path} is damaged: {name} holds NaN. Restore the file from a copy, or start a "
+                "new run."
+            )
+
+
+@contextmanager
+def made_of(path: Path) -> Iterator[None]:
+    """Say which file it was, where arrays do not make up what they should."""
+    try:
+        yield
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        said = str(error).partition("\n")[0]
+        raise RunError(f"{path} is incomplete: {said}.") from error

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from countmorl.configs import at_least, check_types
+from countmorl.configs import added, at_least, check_types
 from countmorl.errors import ConfigError
 from countmorl.loggers import LoggerName
 
@@ -70,6 +70,13 @@ class RunOptions:
     """Epochs between evaluations, by play where the task can be simulated; 0 for none."""
     eval_episodes: int = 10
     """Episodes in one evaluation."""
+    stop: Literal["epochs", "offline"] = added("epochs")
+    """When the policy's training ends. epochs: after all of them, with the last policy. offline:
+    when what the log alone says a policy is worth has not risen for five evaluations, with the one
+    that was worth most; nothing is simulated (docs/judging.md)."""
+    simulate: bool = added(True)
+    """Evaluate by play where the task can be simulated. Without it, the policies of evaluations are
+    only kept, for `countmorl choose`."""
     keep_policies: int = 10
     """Policies of the last evaluations to keep, simulated or not, so that there is something to
     choose from."""
@@ -84,5 +91,9 @@ class RunOptions:
     def __post_init__(self) -> None:
         check_types(self)
         at_least(self, seed=0, eval_every=0, eval_episodes=1, keep_policies=0, save_every=1)
+        if self.stop == "offline" and not self.eval_every:
+            raise ConfigError(
+                "`stop` offline judges the policy every `eval_every` epochs, which is 0. Omit one."
+            )
         if self.seed >= 2**31:
             raise ConfigError(f"`seed` must be below 2147483648, got {self.seed}.")

@@ -12,7 +12,8 @@ from countmorl.errors import RunError
 from countmorl.runs.lock import LOCK
 
 LEFTOVER = re.compile(
-    r"\.((config|calibration|judgement|guard|curve|sweep|failures)\.json|.+\.safetensors)\.\d+(-[0-9a-f]{16})?\.tmp"
+    r"\.((config|calibration|judgement|choice|guard|curve|sweep|failures|auto|result)\.json"
+    r"|.+\.safetensors)\.\d+(-[0-9a-f]{16})?\.tmp"
 )
 """Temporary files of ours, by name: a process that was killed leaves what it was writing."""
 INNER = ("stages", "policies", "guard")

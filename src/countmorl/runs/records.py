@@ -132,7 +132,14 @@ class Record:
     score_std: float | None = _metric(JUDGED, "Standard deviation of the returns in points.")
     length: float | None = _metric(JUDGED, "Mean number of steps of the episodes played.")
     value: float | None = _metric(
-        JUDGED, "What an evaluator of one's own says the policy is worth, in its own unit."
+        JUDGED,
+        "What an evaluator of one's own says the policy is worth, in its own unit; with `--stop "
+        "offline` the gain on the log that is left at the least.",
+    )
+    judged_unseen: float | None = _metric(
+        JUDGED,
+        "With `--stop offline`: share of the policy's actions at logged states that nobody tried "
+        "near there.",
     )
 
     rows: int | None = _metric(PLAN, "Rows of the log.")

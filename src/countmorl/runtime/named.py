@@ -83,8 +83,14 @@ def as_numbers(given: Any) -> np.ndarray:
 
 
 def _float32(values: Any) -> np.ndarray:
+    """Numbers as they are. A missing date would be one too, and so would what a mask hides."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.astype(np.float64).filled(np.nan)
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiubOUS":
+        raise TypeError(f"its type is {array.dtype}")
     with np.errstate(over="ignore"):  # What is too large becomes infinite, and is refused as such.
-        return np.asarray(values, np.float32)
+        return array.astype(np.float32, copy=False)
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:

@@ -12,12 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float
 
+from countmorl import trees
 from countmorl.counting.base import CodesConfig
+from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.envs.placing import Simulator, simulator_of
 from countmorl.errors import ConfigError
 from countmorl.rollouts import PenalizedModel, Rolled, rollout
@@ -66,7 +70,7 @@ def audit(
 ) -> list[Audit]:
     """Audit a run's model: over the horizon it was trained with, and over the config's."""
     parts = parts_of(run, task=task, data=data)
-    simulator = _simulator(parts)
+    simulator = simulator_for(parts)
     counters = {} if parts.counter is None else {"": parts.counter}
     for bits in config.bits:
         say(f"fitting codes of {bits} bits")
@@ -88,7 +92,8 @@ def audit(
     return [summed_up(replace(about, horizon=h), sample.until(h)) for h in horizons]
 
 
-def _simulator(parts: Parts) -> Simulator:
+def simulator_for(parts: Parts) -> Simulator:
+    """The simulator of a run's task; what cannot be put into a state is a `ConfigError`."""
     task, dataset = parts.dataset.task, parts.dataset
     if task is None:
         raise ConfigError(
@@ -117,6 +122,31 @@ def _roll(
     model: PenalizedModel, act: Act, start: Float[Array, "starts obs"], horizon: int, key: Key
 ) -> Rolled:
     return rollout(model, act, start, horizon, key=key)
+
+
+@eqx.filter_jit
+def _predicted(
+    ensemble: Ensemble, obs: Float[Array, "pairs obs"], action: Float[Array, "pairs action"]
+) -> Float[Array, "pairs targets"]:
+    """The elites' mean prediction."""
+
+    def block(x: Array, _: Array) -> Array:
+        heads, _ = jax.vmap(GaussianNet.head)(ensemble.elite_members, ensemble.trunks(x))
+        return ensemble.targets.invert(heads.mean(axis=0))
+
+    return trees.in_blocks(block, ensemble.standardize(obs, action))
+
+
+def imagined(
+    parts: Parts, act: Act, simulator: Simulator, starts: int, horizon: int, key: Key
+) -> tuple[Rolled, np.ndarray]:
+    """Rollouts of a policy, step by step, and the true error of every pair; NaN if unknown."""
+    first = _starts(parts, AuditConfig(starts=starts))
+    rolled = _roll(parts.model, act, first, horizon, key)
+    steps = Transition(*(np.asarray(each) for each in rolled.steps))
+    prediction = np.asarray(_predicted(parts.model.ensemble, *rolled.steps[:2]), np.float64)
+    truth, _, _ = _truth(steps, np.asarray(rolled.live), parts, simulator)
+    return rolled, np.sqrt(np.mean(np.square((prediction - truth) / parts.deviations), axis=1))
 
 
 def _sample(

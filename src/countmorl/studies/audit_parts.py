@@ -30,7 +30,7 @@ from countmorl.evaluation.parts import dataset_of, ensemble_of, termination_of
 from countmorl.fitting import run_fit
 from countmorl.pessimism import NoPessimism
 from countmorl.rollouts import PenalizedModel
-from countmorl.runs.folder import Run
+from countmorl.runs.folder import Run, made_of
 from countmorl.scaling import Standardizer
 
 ALPHA, HORIZON = 0.5, 5
@@ -121,6 +121,7 @@ def _counter(run: Run, ensemble: Ensemble, rows: ModelRows) -> tuple[AbstractCou
 def _coded(run: Run, stage: str, ensemble: Ensemble, rows: ModelRows) -> CodeCounter:
     saved = run.load_result(stage)
     assert saved is not None
-    autoencoders = Autoencoder.from_arrays(trees.nest(saved[0]))
-    words, _ = encode(ensemble, autoencoders, jnp.asarray(rows.x))
-    return CodeCounter(autoencoders=autoencoders, tables=tuple(map(CountTable.of, words)))
+    with made_of(run.result_path(stage)):
+        autoencoders = Autoencoder.from_arrays(trees.nest(saved[0]))
+        words, _ = encode(ensemble, autoencoders, jnp.asarray(rows.x))
+        return CodeCounter(autoencoders=autoencoders, tables=tuple(map(CountTable.of, words)))

@@ -99,7 +99,7 @@ def _model_seconds(model: EnsembleConfig, facts: DataFacts, cost: Cost) -> float
 
 def _judging(row: Row, facts: DataFacts, steps: Mapping[str, float]) -> float:
     every = row.options.eval_every
-    if not every or facts.env_id is None:
+    if not every or facts.env_id is None or not row.options.simulate:
         return 0.0
     times = row.config.epochs // every + (row.config.epochs % every > 0)
     return times * row.options.eval_episodes * facts.horizon * steps[facts.env_id]
@@ -107,10 +107,15 @@ def _judging(row: Row, facts: DataFacts, steps: Mapping[str, float]) -> float:
 
 def wall_seconds(plan: Sweep, seconds: Mapping[str, float], workers: int) -> float:
     """How long it takes if a free worker always takes the next row that may start."""
-    free, ended = [0.0] * workers, {}
-    heapq.heapify(free)
-    for row in plan.rows:
-        begin = max(heapq.heappop(free), ended.get(row.model, 0.0))
-        ended[row.name] = begin + seconds[row.name]
-        heapq.heappush(free, ended[row.name])
-    return max(ended.values(), default=0.0)
+    waiting, running, now = list(plan.rows), [], 0.0
+    left = set(seconds)
+    while waiting or running:
+        for row in list(waiting):
+            if len(running) == workers:
+                break
+            if row.model not in left:
+                heapq.heappush(running, (now + seconds[row.name], row.name))
+                waiting.remove(row)
+        now, ended = heapq.heappop(running)
+        left.remove(ended)
+    return now

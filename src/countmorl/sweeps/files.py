@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from glob import glob
 from pathlib import Path
@@ -18,9 +17,7 @@ from countmorl.runs.options import DataOptions, RunOptions
 from countmorl.sweeps.methods import Method
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.sources import find_sources
-
-LARGEST = 1 << 20
-"""Bytes of a plan's file at the most."""
+from countmorl.toml_files import parse_toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +49,7 @@ class PlanTable:
 
 def read_plan(path: Path) -> Sweep:
     """Read a plan; names of files in it are relative to its own folder."""
-    try:
-        if path.stat().st_size > LARGEST:
-            raise ConfigError(f"{path} is larger than a plan can be ({LARGEST >> 20} MB).")
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError(f"There is no plan {path}.") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} is not a readable plan: {error}.") from error
+    said = parse_toml(path, "plan")
     try:
         return _plan(_table(said), path)
     except ConfigError as error:

@@ -158,9 +158,9 @@ def _shared(row: Row) -> list[Row]:
 
 
 def _part(row: Row, config: AbstractAlone, algorithm: str, suffix: str) -> Row:
-    options = RunOptions(
-        seed=row.options.seed, eval_every=0, keep_policies=0, save_every=row.options.save_every
-    )
+    asked = row.options
+    same = {"seed": asked.seed, "save_every": asked.save_every, "simulate": asked.simulate}
+    options = RunOptions(eval_every=0, keep_policies=0, **same)
     name = f"{algorithm}{suffix}-{slug(row.data_name)}-seed{row.options.seed}"
     return replace(row, name=name, algorithm=algorithm, config=config, options=options)
 

@@ -55,6 +55,15 @@ class Frozen(eqx.Module):
         return first[drawn] + jr.randint(row_key, (count,), 0, length[drawn])
 
 
+class Best(eqx.Module):
+    """The agent that was judged best so far."""
+
+    agent: AbstractAgent
+    value: Float[Array, ""]
+    since: Int[Array, ""]
+    """Evaluations since then."""
+
+
 class PolicyState(eqx.Module):
     """What an epoch changes."""
 
@@ -62,6 +71,8 @@ class PolicyState(eqx.Module):
     buffer: RingBuffer | None
     adversary: AdversaryState | None = None
     """What an adversary has made of the model, where there is one."""
+    best: Best | None = None
+    """What is kept where a run ends by what its policies are judged to be worth."""
 
 
 @eqx.filter_jit(donate="all-except-first")

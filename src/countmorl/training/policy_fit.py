@@ -21,9 +21,11 @@ from countmorl.fitting import AbstractFit
 from countmorl.runs.options import RunOptions
 from countmorl.runtime.policy import Policy
 from countmorl.scaling import reward_unit
-from countmorl.training.epoch import Frozen, Imagination, PolicyState, epoch, on_device
+from countmorl.training.epoch import Best, Frozen, Imagination, PolicyState, epoch, on_device
 from countmorl.types import Key, Metrics
 
+PATIENCE = 5
+"""Evaluations without a higher value after which a run ends, where it may."""
 FAR = 10.0
 """How many times the greatest sum of rewards a value must be to be called absurd."""
 LEAST_ENTROPY = 20.0
@@ -64,6 +66,7 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         self.job, self.clone, self.retain = job, clone, retain
         self.epochs = algorithm.epochs if epochs is None else epochs
         self.updates = algorithm.updates
+        self.stops = job.options.stop == "offline" and earlier_round is None
         data = on_device(dataset.transitions(algorithm.rows))
         self.frozen = Frozen(
             data,
@@ -87,11 +90,17 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
         agent: Any = self.job.algorithm.agent(dataset, key=key)
         if self.clone is not None:
             agent = agent.begun_as(self.clone)
-        return PolicyState(agent, buffer, adversary)
+        best = None
+        if self.stops:
+            none_yet = jax.tree.map(jnp.zeros_like, agent)
+            best = Best(none_yet, jnp.array(-jnp.inf), jnp.zeros((), jnp.int32))
+        return PolicyState(agent, buffer, adversary, best)
 
     def epoch(self, state: PolicyState, *, key: Key) -> tuple[PolicyState, Metrics]:
         """Run the compiled epoch."""
-        return epoch(self.frozen, state, key)
+        going = PolicyState(state.agent, state.buffer, state.adversary)
+        after, metrics = epoch(self.frozen, going, key)
+        return PolicyState(after.agent, after.buffer, after.adversary, state.best), metrics
 
     def kept(self, epoch: int) -> bool:
         """Every `eval_every` epochs and at the end."""
@@ -105,8 +114,25 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
             return {}
         seed = self.job.options.seed * 1_000_003 + epoch
         estimate = evaluator(self.policy(state), seed=seed)
-        played = "return" in estimate.facts
+        played = "return" in estimate.facts and not self.stops
         return dict(estimate.facts) if played else {"value": estimate.value, **estimate.facts}
+
+    def remembering(self, state: PolicyState, epoch: int, judged: dict[str, Any]) -> PolicyState:
+        """Keep the agent that is judged best, where the run ends by that."""
+        best = state.best
+        if best is None or not judged:
+            return state
+        if judged["value"] > float(best.value):
+            # A copy, for the next epoch uses the state's own arrays up.
+            agent = jax.tree.map(jnp.copy, state.agent)
+            best = Best(agent, jnp.array(judged["value"], jnp.float32), jnp.zeros((), jnp.int32))
+        else:
+            best = Best(best.agent, best.value, best.since + 1)
+        return PolicyState(state.agent, state.buffer, state.adversary, best)
+
+    def finished(self, state: PolicyState) -> bool:
+        """Tell whether the judged value has not risen for a while."""
+        return state.best is not None and int(state.best.since) >= PATIENCE
 
     def limits(self) -> dict[str, float]:
         """Values, their squares and entropies beyond which a training has diverged."""
@@ -122,13 +148,22 @@ class PolicyFit(AbstractFit[PolicyState, AbstractAgent]):
 
     def policy(self, state: PolicyState) -> Policy:
         """Return the policy as it is now, with what the data say of their columns."""
+        return self._policy_of(state.agent)
+
+    def offered(self, state: PolicyState) -> Policy:
+        """Return the policy that was judged best, where that decides; else the last."""
+        best = state.best
+        judged = best is not None and np.isfinite(float(best.value))
+        return self._policy_of(best.agent if best is not None and judged else state.agent)
+
+    def _policy_of(self, agent: AbstractAgent) -> Policy:
         dataset = self.job.dataset
-        policy = state.agent.policy(dataset.space, self.job.info)
+        policy = agent.policy(dataset.space, self.job.info)
         return replace(policy, schema=dataset.schema) if dataset.schema else policy
 
     def result(self, state: PolicyState) -> AbstractAgent:
-        """Return the trained agent."""
-        return state.agent
+        """Return the trained agent, or the one that was judged best where that decides."""
+        return state.agent if state.best is None else state.best.agent
 
 
 class CloneFit(AbstractFit[PolicyState, AbstractActorCritic]):

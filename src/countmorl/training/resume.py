@@ -116,6 +116,12 @@ def _longer(
         raise ConfigError(
             f"`epochs` must be more than the {algorithm.epochs} that {run.path} has, got {epochs}."
         )
+    done = [record.epoch for record in run.records("policy")]
+    if manifest.options.stop == "offline" and run.finished and done[-1] < algorithm.epochs:
+        raise ConfigError(
+            f"{run.path} ended after epoch {done[-1]}, since its judged value no longer rose; more "
+            "--epochs would not be trained. Train a new run without --stop offline."
+        )
     longer: Any = replace(algorithm, epochs=epochs)
     ended = (algorithm.epochs,) if run.finished else ()
     before = (*manifest.epochs_before, *ended)

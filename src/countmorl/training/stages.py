@@ -21,7 +21,7 @@ from countmorl.errors import Interrupted, RunError
 from countmorl.fitting import AbstractFit, first_state, stream_of
 from countmorl.loggers import Logger
 from countmorl.progress import EpochReport
-from countmorl.runs.folder import METRICS, TIMING, Run
+from countmorl.runs.folder import METRICS, TIMING, Run, made_of
 from countmorl.trees import from_arrays, to_arrays
 
 try:
@@ -69,7 +69,12 @@ class Stages:
             # A result of another run came without its metrics: keep what stands.
             self.metrics_size = max(self.metrics_size, meta["metrics_size"])
             template = eqx.filter_eval_shape(lambda key: fit.result(fit.init(key=key)), stream)
-            return from_arrays(template, arrays)
+            with made_of(self.run.result_path(fit.name)):
+                file = str(self.run.result_path(fit.name))
+                result = fit.checked(from_arrays(template, arrays, file))
+                if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(result)):
+                    raise ValueError("it holds numbers that are not finite")
+                return result
         result = eqx.filter_jit(fit.result)(self._train(fit, stream))
         self.run.save_result(fit.name, to_arrays(result))
         self.metrics_size = self.run.metrics_size
@@ -85,7 +90,9 @@ class Stages:
                 values = {name: np.asarray(value).tolist() for name, value in metrics.items()}
                 timing = self._timing(fit, time.perf_counter() - start, before)
                 _check_sound(values, fit, epoch, self.run)
-                values |= fit.judge(state, epoch)
+                judged = fit.judge(state, epoch)
+                state = fit.remembering(state, epoch, judged)
+                values |= judged
                 self._record(fit, epoch, values, timing)
                 self._keep_policy(fit, state, epoch)
                 ended = fit.finished(state)
@@ -110,7 +117,7 @@ class Stages:
         return timing
 
     def _save(self, fit: AbstractFit[Any, Any], state: Any, epoch: int, *, ended: bool) -> None:
-        if (policy := fit.policy(state)) is not None:
+        if (policy := fit.offered(state)) is not None:
             policy.save(self.run.policy_path)
         about = {"stage": fit.name, "epoch": epoch, "ended": ended}
         self.run.save_checkpoint(to_arrays(state), about)
@@ -138,13 +145,14 @@ class Stages:
             self.run.rewind(self.metrics_size)
             return first_state(fit, stream), 0, False
         arrays, meta = saved
-        if type(meta.get("epoch")) is not int or type(meta.get("ended")) is not bool:
+        epoch, ended = meta.get("epoch"), meta.get("ended")
+        if type(epoch) is not int or not 1 <= epoch <= fit.epochs or type(ended) is not bool:
             raise RunError(f"{self.run.checkpoint_path} does not say which epoch it is of.")
         template = eqx.filter_eval_shape(lambda key: fit.init(key=key), stream)
-        state = from_arrays(template, arrays)
+        state = from_arrays(template, arrays, str(self.run.checkpoint_path))
         self.run.rewind(meta["metrics_size"])
-        self.run.drop_policies(keep=self.keep_policies, after=meta["epoch"])
-        return state, meta["epoch"], meta["ended"]
+        self.run.drop_policies(keep=self.keep_policies, after=epoch)
+        return state, epoch, ended
 
 
 def _check_sound(values: dict, fit: AbstractFit[Any, Any], epoch: int, run: Run) -> None:

@@ -35,8 +35,8 @@ from countmorl.training.exact import environment
 from countmorl.training.policy_fit import CloneFit, PolicyFit, PolicyJob
 from countmorl.training.stages import Stages
 
-EvaluatorFor = Callable[[Dataset, RunOptions], Evaluator | None]
-"""Finds what judges the policies of a dataset; None where nothing can."""
+EvaluatorFor = Callable[[Dataset, Manifest], Evaluator | None]
+"""Finds what judges the policies of a run on its dataset; None where nothing can."""
 
 
 def train(
@@ -185,14 +185,24 @@ def carry_out(
         dataset=_taught(manifest, dataset, stages),
         options=options,
         info=_info(manifest, dataset),
-        evaluator=evaluator_for(dataset, options),
+        evaluator=evaluator_for(dataset, manifest),
     )
     try:
         _fits(job, stages, manifest.model_seed or 0)
+        if options.stop == "offline":
+            stages.say(_kept(run))
     finally:
         for logger in loggers:
             logger.close()
     return run
+
+
+def _kept(run: Run) -> str:
+    """Which policy is kept of a run that was judged all the way."""
+    judged = [each for each in run.records("policy") if each.value is not None]
+    best = max(judged, key=lambda each: (each.value or 0.0, -each.epoch))
+    last = judged[-1].epoch
+    return f"kept: the policy of epoch {best.epoch} of {last}, judged {best.value:.4g}, the highest"
 
 
 def _taught(manifest: Manifest, dataset: Dataset, stages: Stages) -> Dataset:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -12,18 +11,14 @@ from typing import Any
 from countmorl.data.tables.request import Request, Setting, request_of
 from countmorl.data.tables.words import label
 from countmorl.errors import ConfigError
+from countmorl.toml_files import parse_toml
 
 LINE = 96
 
 
 def read_request(path: Path) -> Request:
     """Read a schema file; what is not known in it is refused."""
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError(f"There is no schema file {path}.") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} is not a readable schema file: {error}.") from error
+    found = parse_toml(path, "schema file")
     columns = found.get("columns", {})
     if isinstance(columns, dict):
         for said in columns.values():

@@ -1,0 +1,74 @@
+"""How much of the portfolio fits into a time, by a short timing on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from countmorl.automatic.portfolio import Ask, Trial, plan
+from countmorl.errors import ConfigError
+from countmorl.progress import duration
+from countmorl.sweeps import trials
+from countmorl.sweeps.estimate import row_seconds, wall_seconds
+from countmorl.sweeps.facts import DataFacts
+from countmorl.sweeps.plan import Sweep
+from countmorl.sweeps.trials import Cost
+
+SCALES = tuple(0.9**step for step in range(30))
+"""Shares of all epochs that are tried, from all of them down to 5 %."""
+MARGIN = 1.3
+"""What is estimated takes longer: imitation by which weights are found, calibration, saving."""
+FEWEST = 2
+"""Policies at the least: the clone, and one that may be better."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sized:
+    """What is trained."""
+
+    plan: Sweep
+    tried: tuple[Trial, ...]
+    scale: float
+    seconds: float
+    """How long it is expected to take."""
+
+
+def costs_of(ask: Ask, tried: Sequence[Trial], facts: DataFacts) -> dict[str, Cost]:
+    """What an update of each method costs here, by its name."""
+    rows = {row.algorithm: row for row in plan(ask, tuple(tried), 1.0).trained}
+    found, _ = trials.measure_apart([(row, facts) for row in rows.values()], [])
+    return dict(zip(rows, found, strict=True))
+
+
+def sized(
+    ask: Ask,
+    tried: tuple[Trial, ...],
+    facts: DataFacts,
+    costs: Mapping[str, Cost],
+    *,
+    workers: int,
+    seconds: float,
+) -> Sized:
+    """As many policies as fit, and as many epochs of each; too little time is a `ConfigError`."""
+    found = None
+    for count in range(len(tried), FEWEST - 1, -1):
+        for scale in SCALES:
+            whole = plan(ask, tried[:count], scale)
+            each = {
+                row.name: row_seconds(row, facts, _cost(row.algorithm, costs), {})
+                for row in whole.rows
+            }
+            wall = MARGIN * wall_seconds(whole, each, workers)
+            found = Sized(plan=whole, tried=tried[:count], scale=scale, seconds=wall)
+            if wall <= seconds:
+                return found
+    assert found is not None
+    raise ConfigError(
+        f"The budget is too small: a clone and one other policy alone take about "
+        f"{duration(found.seconds)} to train here, and {duration(max(0.0, seconds))} are there for "
+        "that. Give a larger --budget."
+    )
+
+
+def _cost(algorithm: str, costs: Mapping[str, Cost]) -> Cost:
+    return costs["count-morl" if algorithm in ("model", "codes") else algorithm]

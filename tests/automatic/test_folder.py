@@ -1,0 +1,66 @@
+import json
+
+import pytest
+
+from countmorl.automatic.folder import AutoFolder
+from countmorl.errors import ConfigError, RunError
+
+ASK = {"budget": 60.0, "seed": 0}
+
+
+def test_a_new_folder_knows_nothing_and_remembers(tmp_path):
+    folder = AutoFolder(tmp_path / "deep" / "out")
+    with folder.lock():
+        state = folder.state(ASK)
+        assert state["spent"] == 0
+        folder.write_state(state | {"spent": 9.5, "scale": 0.3})
+    with folder.lock():
+        assert folder.state(ASK)["scale"] == 0.3
+        with pytest.raises(ConfigError, match=r"seed was 0 and is 1\. Repeat that one to go on"):
+            folder.state(ASK | {"seed": 1})
+
+
+def test_what_is_forgotten_leaves_room(tmp_path):
+    folder = AutoFolder(tmp_path / "out")
+    with folder.lock():
+        folder.write_state(folder.state(ASK))
+        folder.forget()
+    with folder.lock():
+        assert folder.state(ASK | {"seed": 1})["ask"]["seed"] == 1
+
+
+def test_two_at_once(tmp_path):
+    folder = AutoFolder(tmp_path / "out")
+    with folder.lock():
+        folder.write_state(folder.state(ASK))
+        with pytest.raises(RunError, match="Another `countmorl auto` works in"), folder.lock():
+            pass
+
+
+def test_what_a_kill_left_is_removed(tmp_path):
+    folder = AutoFolder(tmp_path)
+    (tmp_path / ".auto.json.123.tmp").touch()
+    with folder.lock():
+        assert not (tmp_path / ".auto.json.123.tmp").exists()
+
+
+def test_judgements_by_name(tmp_path):
+    folder = AutoFolder(tmp_path)
+    assert folder.judgement("td3-bc epoch 2") is None
+    folder.write_judgement("td3-bc epoch 2", {"verdict": "worse"})
+    assert folder.judgement("td3-bc epoch 2") == {"verdict": "worse"}
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"format": 1, "ask": 3, "spent": 0}', "{"])
+def test_a_damaged_state(tmp_path, text):
+    (tmp_path / "auto.json").write_text(text)
+    with pytest.raises(RunError, match=r"auto\.json"):
+        AutoFolder(tmp_path).state(ASK)
+
+
+def test_links_are_refused(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "auto.json").write_text(json.dumps({}))
+    (tmp_path / "out" / "result.json").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RunError, match="is a link"), AutoFolder(tmp_path / "out").lock():
+        pass

@@ -1,0 +1,68 @@
+import pytest
+
+from auto_parts import TRIED
+from countmorl.automatic.folder import AutoFolder
+from countmorl.automatic.telling import data_card, reasons, trial_card
+from countmorl.data.findings import Finding
+from countmorl.evaluation.base import Estimate, Refusal
+from countmorl.evaluation.choice import choose_among
+from countmorl.evaluation.verdict import Way, decide
+from countmorl.sweeps.plan import Sweep
+from worlds import linear_log
+
+LOG = Estimate(value=10.0, interval=(9.0, 11.0), unit="u", made_by="b")
+
+
+def judged(name: str, low: float, high: float):
+    facts = {"gain": (low + high) / 2, "gain_low": low, "gain_high": high}
+    sure = Estimate(value=0.0, interval=None, unit="u", made_by="m", facts=facts)
+    return decide(name, LOG, {"fitted Q": sure, "model": sure}, Way(unseen=0.03, thin=0.1))
+
+
+def test_the_log_in_numbers():
+    log = linear_log(12, 20)
+    card = data_card(log, [Finding("warning", "scale", "Odd.")], 0.1, 0)
+    assert (card["rows"], card["episodes"], card["terminated"]) == (240, 12, 0)
+    assert card["lengths"] == [20, 20, 20, 20]
+    returns = log.reward.reshape(12, 20).sum(axis=1)
+    assert card["returns"][0] == pytest.approx(returns.min(), abs=1e-4)
+    assert card["returns"][2] == pytest.approx(returns.mean(), abs=1e-4)
+    assert card["held"].startswith("set aside: 1 of 12 episodes")
+    assert card["findings"] == [{"level": "warning", "message": "Odd."}]
+
+
+def test_why_one_is_taken():
+    found = {each.name: each for each in (judged("a", 3, 4), judged("b", -1, 1))}
+    said = reasons(choose_among(list(found.values())), found)
+    assert said[0].startswith("a is better than the log, by at least 3")
+    assert "3.0% of its way is pairs that were never logged" in said[1]
+    assert "holds for all 2 that were judged" in said[2]
+
+
+def test_why_none_is_taken():
+    # The first is better by itself, but too little for one picked from three.
+    found = {
+        each.name: each for each in (judged("a", 0.1, 9), judged("b", -1, 1), judged("c", -3, -2))
+    }
+    said = reasons(choose_among(list(found.values())), found)
+    assert said[0] == "1 of 3: better, but not by enough for one picked from so many."
+    assert said[1:3] == ["1 of 3: not shown to be better.", "1 of 3: worse."]
+    assert said[3].startswith("The first of them, a, is better than the log")
+
+
+def test_nobody_could_judge_it():
+    refused = {"model": Refusal(made_by="m", why="no.")}
+    one = decide("a", LOG, refused, Way(unseen=0.0, thin=0.0))
+    assert reasons(choose_among([one]), {"a": one})[0] == "1 of 1: cannot be judged."
+
+
+def test_a_policy_without_a_run(tmp_path):
+    card = trial_card(AutoFolder(tmp_path), TRIED[1], None, {})
+    assert (card["state"], card["epochs"], card["done"]) == ("no time for it", None, 0)
+
+
+def test_a_policy_that_failed(tmp_path):
+    (row,) = Sweep.of(["bc"], ["log.npz"]).rows
+    card = trial_card(AutoFolder(tmp_path), TRIED[0], row, {row.name: "It diverged."})
+    assert card["state"] == "failed: It diverged."
+    assert card["epochs"] == row.config.epochs

@@ -1,0 +1,37 @@
+"""Records on disk, and points."""
+
+from dataclasses import replace
+
+import pytest
+
+from countmorl.envs.tasks import find_task
+from countmorl.studies.judging_records import Tried, keep, kept
+from countmorl.studies.truth import Truth
+from judged import field, tried
+
+
+def test_a_policy_is_read_as_it_was_written(tmp_path):
+    one = tried("a", 20, fitted=(18, 16, 22), model=None, q=1.5, last=True)
+    keep(tmp_path / "new" / "a.json", {"seed": 0}, one.as_dict())
+    again = Tried.of_dict(kept(tmp_path / "new" / "a.json", {"seed": 0}))
+    assert again.as_dict() == one.as_dict()
+    assert again.judgement == one.judgement
+
+
+def test_what_was_made_otherwise_or_is_damaged_is_made_again(tmp_path):
+    path = tmp_path / "a.json"
+    assert kept(path, {"seed": 0}) is None
+    keep(path, {"seed": 0}, {"x": 1})
+    assert kept(path, {"seed": 0}) == {"x": 1}
+    assert kept(path, {"seed": 1}) is None
+    path.write_text("{")
+    assert kept(path, {"seed": 0}) is None
+
+
+def test_points_are_the_tasks_own_where_it_has_references():
+    pool = field(tried("a", 20, fitted=None, model=None))
+    assert pool.points(pool.tried[0].truth) == 100
+    assert pool.points(None) == 50
+    known = replace(pool, task=find_task("hopper"))
+    assert known.points(Truth(value=3.0, error=0.0, total=3234.3)) == pytest.approx(100)
+    assert known.points(None) == pytest.approx(100 * (10 + 20.272305) / (3234.3 + 20.272305))
