@@ -21,7 +21,7 @@ def test_levels_by_hand():
 def test_counts_are_joined_as_in_training(kind):
     members = np.random.default_rng(0).integers(0, 50, (5, 40))
     wanted = CountEstimate.of(jnp.asarray(members)).count(kind, 0.7)
-    np.testing.assert_allclose(joined(members, kind, 0.7), wanted, rtol=1e-5)
+    np.testing.assert_allclose(joined(members, kind, 0.7), wanted, rtol=1e-5, atol=1e-4)
 
 
 def test_a_single_member_does_not_deviate():
