@@ -79,7 +79,8 @@ class Pool:
         episodes, one that lies far from all others would else excuse itself.
         """
         rng, count = np.random.default_rng(seed), len(self.tally)
-        spread = self._spread(self._moves(rng, today, np.ones(count, bool)), count)
+        whole = self._moves(rng, today, np.ones(count, bool))
+        spread = self._spread(whole, count)
         fold, found = rng.permutation(count) % min(FOLDS, count), []
         for each in range(min(FOLDS, count)):
             out = fold == each
@@ -89,7 +90,8 @@ class Pool:
             apart, kept = (np.maximum(1, self._sizes(part)) for part in (out, rest))
             fair = (1 / today + 1 / kept) / (1 / today + 1 / apart + 1 / kept)
             found.append(self._moves(rng, today, out, rest) / own * np.sqrt(fair))
-        return Chance(spread=spread, moves=np.concatenate(found), upward=self.upward)
+        parts = (whole / spread, np.concatenate(found))
+        return Chance(spread=spread, moves=parts[1], within=parts[0], upward=self.upward)
 
     def _spread(self, moves: np.ndarray, episodes: int) -> np.ndarray:
         """Deviations of what was drawn; from so few, it varies too little, as where n divides."""
@@ -142,17 +144,21 @@ class Chance:
     moves: np.ndarray
     """Of the logs that were drawn, in units of the spread, [logs, tests]."""
 
+    within: np.ndarray
+    """The same of logs of the very episodes that the spread was learned from."""
     upward: np.ndarray
     """Tests of which only a rise is an alarm, [tests]."""
 
     @cached_property
-    def largest(self) -> np.ndarray:
-        """The largest move of all tests, [logs]."""
-        return np.where(self.upward, self.moves, np.abs(self.moves)).max(axis=1)
+    def largest(self) -> tuple[np.ndarray, ...]:
+        """The largest move of all tests, of both kinds of logs, [logs] each."""
+        both = (self.moves, self.within)
+        return tuple(np.where(self.upward, e, np.abs(e)).max(axis=1) for e in both)
 
     def limit(self, false_alarms: float) -> float:
-        """What the largest move of all tests exceeds by chance so seldom."""
-        return float(np.quantile(self.largest, 1 - false_alarms, method="higher"))
+        """What the largest move of all tests exceeds by chance so seldom, in both kinds of logs."""
+        level = 1 - false_alarms
+        return max(float(np.quantile(each, level, method="higher")) for each in self.largest)
 
 
 def exceeding(inside: int, outside: int, beyond: int) -> float:
