@@ -91,8 +91,9 @@ class Desk:
         for each, path in paths.items():
             if found[each] is None:
                 assert bench is not None
-                found[each] = self._tried(each, bench).as_dict()
-                keep(path, about | {"policy": each.digest}, found[each])
+                tried = self._tried(each, bench).as_dict()
+                keep(path, about | {"policy": each.digest}, tried)
+                found[each] = tried
             done(1)
         chance = Truth(**log["chance"])
         assert self.dataset.task is not None
@@ -101,7 +102,7 @@ class Desk:
             development=development,
             task=self.dataset.task,
             log=LogTruth(**{**log, "chance": chance}),
-            tried=tuple(Tried.of_dict(each) for each in found.values()),
+            tried=tuple(Tried.of_dict(each) for each in found.values() if each is not None),
         )
 
     @property

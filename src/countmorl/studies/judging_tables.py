@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -134,7 +135,7 @@ def _habits(field: Field) -> list[Mark]:
     ends = [each for each in field.tried if each.last]
     valued = {each: each.q for each in field.tried if each.q is not None}
     highest = max(valued, key=lambda each: valued[each], default=None)
-    nothing = {"covered": 0, "intervals": 0, "better": 0, "wrong": 0}
+    nothing: dict[str, Any] = {"covered": 0, "intervals": 0, "better": 0, "wrong": 0}
     ranked = _ranked(field, {})
     return [
         Mark(way=LAST, **_drawn(field, ends), **ranked, **nothing),
