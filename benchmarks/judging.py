@@ -13,7 +13,8 @@ import numpy as np
 from benchmarks.learning import ACTION, BATCH, OBS, steps
 from benchmarks.measure import Result, alternate
 from countmorl import load
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.data.dataset import Dataset
 from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit
 from countmorl.dynamics.layout import Layout

@@ -13,7 +13,8 @@ import jax.random as jr
 import numpy as np
 
 from benchmarks.measure import Result, alternate
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.counting.base import CodesConfig
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.fit import CodesFit, encode

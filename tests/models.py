@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.model_based import AbstractBuild
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet

@@ -9,7 +9,7 @@ import numpy as np
 
 from countmorl import RunOptions
 from countmorl.agents.conservative import ConservativeConfig
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.agents.td3 import TD3Config
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import countmorl
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.bc import BC
 from countmorl.configs import (
     added,

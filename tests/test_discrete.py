@@ -11,7 +11,8 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 from countmorl import Policy, RunOptions, load, train
 from countmorl.agents.conservative import Conservative, ConservativeConfig
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.bc import BC

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from countmorl import RunError, load, load_policy, resume, train
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.schema import Column, Schema, schema_bytes
 from small_runs import QUIET, small
 

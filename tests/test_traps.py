@@ -11,7 +11,8 @@ import pytest
 
 from countmorl import RunOptions, load, train
 from countmorl.agents.conservative import Conservative, ConservativeConfig
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.combo import COMBO
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.buffer import RingBuffer

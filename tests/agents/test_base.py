@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from countmorl import load
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.agents.td3 import TD3Config
 from countmorl.algorithms import ALGORITHMS
 from countmorl.algorithms.td3_bc import TD3PlusBC

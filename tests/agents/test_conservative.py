@@ -11,7 +11,8 @@ from scipy.special import logsumexp
 from countmorl import load
 from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.heads import q_values
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.combo import COMBO
 from countmorl.errors import ConfigError
 from countmorl.types import Transition

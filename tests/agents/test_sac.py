@@ -7,9 +7,11 @@ import pytest
 from scipy import stats
 
 from countmorl.agents.heads import q_values
-from countmorl.agents.sac import SAC, Pull, SACConfig, likeness
+from countmorl.agents.likeness import likeness
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import Pull, SACConfig
 from countmorl.errors import ConfigError
-from countmorl.nets import MLP, TanhNormal
+from countmorl.nets import TanhNormal
 from countmorl.scaling import Standardizer
 from countmorl.types import Transition
 from models import agent as small_agent
@@ -161,25 +163,6 @@ def test_it_learns_a_one_step_task():
     assert float(jnp.abs(mode - 0.5 * obs).max()) < 0.12
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"discount": 1.0},
-        {"actor_rate": 0.0},
-        {"polyak": 0.0},
-        {"average_share": 1.5},
-        {"log_std_min": 2.0},
-        {"critics": 0},
-        {"diversity": -1.0},
-        {"diversity": 1.0, "critics": 1},
-        {"target_entropy": float("nan")},
-    ],
-)
-def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
-        SACConfig(**wrong)
-
-
 def test_the_advantage_against_numpy_without_a_future_after_the_end():
     sac, lived = small_agent(), steps()
     action = sac.distribution(sac.state.actor, lived.next_obs).mode()
@@ -301,27 +284,6 @@ def test_a_pull_raises_the_likelihood_of_numbered_actions():
         sac, facts = step(sac, jr.key(n))
         first = facts["imitation"] if first is None else first
     assert facts["imitation"] < 0.2 < 0.8 < first
-
-
-def linear_critics(slopes):
-    """Critics Q(s, a) = slope . a, of one observation number."""
-    weights = jnp.stack([jnp.array([[0.0], [a], [b]]) for a, b in slopes])
-    return MLP((weights,), (jnp.zeros((len(slopes), 1)),), "relu")
-
-
-@pytest.mark.parametrize(
-    ("slopes", "wanted"),
-    [
-        ([(1.0, 0.0), (2.0, 0.0)], 2.0),  # Two alike, whatever their size: 2 pairs of 1, over 1.
-        ([(1.0, 0.0), (0.0, 3.0)], 0.0),
-        ([(1.0, 0.0), (-1.0, 0.0)], -2.0),
-        ([(3.0, 4.0), (1.0, 0.0), (0.0, 1.0)], 2 * (0.6 + 0.8 + 0.0) / 2),
-        ([(0.0, 0.0), (1.0, 0.0)], 0.0),
-    ],
-)
-def test_how_alike_critics_are_by_hand(slopes, wanted):
-    value = likeness(linear_critics(slopes), jnp.ones((4, 1)), jnp.ones((4, 2)))
-    np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_many_critics_and_their_diversity():

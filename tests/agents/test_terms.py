@@ -4,7 +4,8 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.agents.terms import AbstractCriticTerm, NoTerm
 from models import ACTION, OBS, steps
 

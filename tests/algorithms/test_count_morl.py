@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, train
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.base import CodesConfig
 from countmorl.counting.fit import CodeFacts

@@ -4,7 +4,7 @@ import jax.random as jr
 import pytest
 
 from countmorl import counts, load, train
-from countmorl.agents.sac import NO_PULL, Pull
+from countmorl.agents.sac_config import NO_PULL, Pull
 from countmorl.algorithms import model_based
 from countmorl.algorithms.model_based import STEPS, published_rates
 from countmorl.algorithms.mopo import MOPO

@@ -4,6 +4,7 @@ import shutil
 import pytest
 
 from countmorl import Guard
+from countmorl.guarding.choose import DWELL
 
 FEW = ("--quick", "--clone-updates", 20)
 
@@ -18,7 +19,7 @@ def test_a_curve_and_a_choice(run_cli, run):
     assert code == 0, err
     assert "unguarded" in out
     assert "fall-back alone" in out
-    assert "the action is (0.5,), for 5 steps at least" in out
+    assert f"the action is (0.5,), for {DWELL} steps at least" in out
     assert Guard.load(run).settings.fixed == (0.5,)
 
 

@@ -2,7 +2,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.collecting.online import OnlineConfig, OnlineFit
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from countmorl import Policy, load
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.collecting import recipe
 from countmorl.collecting.online import OnlineConfig
 from countmorl.collecting.recipe import make_recipe, threshold

@@ -7,6 +7,7 @@ import pytest
 from countmorl import Run, load, train
 from countmorl.coverage import report
 from countmorl.coverage.report import Coverage, coverage_of_data, coverage_of_run
+from countmorl.errors import RunError
 from countmorl.runtime.levels import LEVELS
 from small_runs import QUIET, small, vector_log
 from worlds import linear_log
@@ -45,8 +46,7 @@ def test_of_data_alone():
 
 def test_a_run_without_a_model_says_so(tmp_path):
     run = train(small("bc", epochs=1), vector_log(), out=tmp_path / "run", **QUIET)
-    (tmp_path / "log.npz").write_bytes(b"")
-    with pytest.raises(Exception, match="--data"):
+    with pytest.raises(RunError, match="--data"):
         coverage_of_run(run)
     found = coverage_of_run(run, data=load(vector_log()))
     assert found.notes == ("the run has no model (bc), so where a policy goes is not known",)

@@ -9,7 +9,7 @@ from countmorl import Guard, Run
 from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.bench import BenchConfig
 from countmorl.evaluation.fqe import FQEConfig
-from countmorl.guarding.choose import GuardConfig, choose_guard
+from countmorl.guarding.choose import DWELL, GuardConfig, choose_guard
 from countmorl.guarding.figure import guard_figure
 
 FEW = {"clone_updates": 20}
@@ -28,7 +28,7 @@ def test_what_is_chosen_is_written_and_loaded(run, tmp_path):
     assert found.point.threshold == found.guard.settings.threshold
     guard = Guard.load(run.path)
     assert guard.settings.threshold == found.point.threshold
-    assert guard.settings.dwell == 5
+    assert guard.settings.dwell == DWELL
     curve = json.loads((run.path / "guard" / "curve.json").read_text())
     assert curve["chosen"]["quantile"] == 0.2
     assert curve["judgements"] == {}

@@ -22,7 +22,7 @@ def test_a_baseline_by_hand():
     held = none_held(data)
     held[:6] = True
     made = made_of(data, held)
-    assert (len(made.pool.tally), made.pool.aside.sum(), made.pool.length) == (60, 6, 20)
+    assert (len(made.pool.tally), made.pool.aside.sum(), made.pool.length) == (60, 33, 20)
     assert made.low[0] == data.obs[:, 0].min()
     assert made.high[2] == data.action.max()
     assert made.pool.reference[-1] * made.pool.spread == pytest.approx(data.reward.mean(), 1e-4)

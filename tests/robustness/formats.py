@@ -28,7 +28,6 @@ from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
 from robustness.model_formats import MODEL_FORMATS
-from robustness.toml_formats import TOML_FORMATS
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -127,7 +126,6 @@ FORMATS: dict[str, Format] = {
     "counts": Format(small_counts, read_counts, (by_bytes, by_forgery)),
     "contract": Format(small_bundle, read_bundle, (by_bytes, by_json)),
     **MODEL_FORMATS,
-    **TOML_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""

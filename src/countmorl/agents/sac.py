@@ -1,7 +1,6 @@
 """Soft actor-critic (Haarnoja et al., 2018), the learner inside the model-based methods."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import equinox as eqx
@@ -12,15 +11,11 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from countmorl import trees
-from countmorl.agents.base import (
-    AbstractActorCritic,
-    AbstractActorCriticConfig,
-    in_rewards,
-    network_policy,
-)
-from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead, pair_value
+from countmorl.agents.base import AbstractActorCritic, in_rewards, network_policy
+from countmorl.agents.heads import AbstractHead, CategoricalHead, Distribution, TanhHead
+from countmorl.agents.likeness import likeness
+from countmorl.agents.sac_config import LOG_STD_MAX, NO_PULL, Pull, SACConfig
 from countmorl.agents.terms import AbstractCriticTerm, NoTerm
-from countmorl.configs import at_least, finite, positive
 from countmorl.data.dataset import Dataset
 from countmorl.errors import ConfigError
 from countmorl.nets import MLP, CosineDecay, adam
@@ -29,60 +24,8 @@ from countmorl.scaling import Standardizer
 from countmorl.spaces import ActionSpace
 from countmorl.types import Key, Metrics, Transition
 
-LOG_STD_MAX = 2.0
-"""Ceiling of the policy's log deviation, the same in all public code."""
 LEAST_VALUE = 1e-3
 """The least mean size of values that an actor's loss is divided by, in units of rewards."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SACConfig(AbstractActorCriticConfig):
-    """The policy's learner."""
-
-    normalize: bool = True
-    """Standardise observations by the data's mean and deviation."""
-    actor_decay: bool = True
-    """Let the actor's step size fall to zero along half a cosine over the run."""
-    critic_norm: bool = True
-    """Normalise the critics' hidden layers (layer normalisation)."""
-    entropy_rate: float = 1e-3
-    """Step size of Adam for the entropy weight."""
-    target_entropy: float | None = None
-    """Entropy the policy is held to; default minus the number of action columns, or half of the
-    uniform policy's where actions are discrete."""
-    critics: int = 2
-    """Critics; the least of their values counts, so more of them are more pessimistic (EDAC has 10
-    to 50)."""
-    diversity: float = 0.0
-    """Weight of a term that keeps the critics' gradients by the action apart (EDAC's eta), so that
-    many critics do not all think the same off the data. Not for discrete actions."""
-    log_std_min: float = -5.0
-    """Floor of the policy's log deviation (the authors use -20)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, critics=1, diversity=0)
-        positive(self, "entropy_rate")
-        if self.diversity and self.critics < 2:
-            raise ConfigError("`diversity` keeps critics apart, and `critics` gives only one.")
-        finite(self, "target_entropy", "log_std_min")
-        if self.log_std_min >= LOG_STD_MAX:
-            raise ConfigError(
-                f"`log_std_min` must be below {LOG_STD_MAX:g}, the largest log deviation, "
-                f"got {self.log_std_min:g}."
-            )
-
-
-@dataclass(frozen=True)
-class Pull:
-    """How strongly the actor is drawn to the data's actions."""
-
-    weight: float = 0.0
-    rows: int = 0
-    """Rows at the front of a batch that are real; the others show no action of the data."""
-
-
-NO_PULL = Pull()
 
 
 class SACState(eqx.Module):
@@ -98,24 +41,6 @@ class SACState(eqx.Module):
     actor_opt: optax.OptState
     critic_opt: optax.OptState
     weight_opt: optax.OptState
-
-
-def likeness(
-    critics: MLP, obs: Float[Array, "batch obs"], action: Float[Array, "batch action"]
-) -> Float[Array, ""]:
-    """How alike the critics' gradients by the action are (EDAC; An et al., NeurIPS 2021).
-
-    The inner products of the normalised gradients of all ordered pairs, summed over pairs, averaged
-    over the batch, divided by the number of critics less one: their number if all are alike.
-    """
-    slope = jax.vmap(jax.grad(pair_value, 2), (None, 0, 0))
-    slopes = jax.vmap(slope, (0, None, None))(critics, obs, action)
-    # A critic that is flat has no direction; the root of 0 has no gradient.
-    size = jnp.sqrt(jnp.sum(jnp.square(slopes), axis=-1, keepdims=True) + 1e-20)
-    slopes /= size
-    whole = jnp.sum(jnp.square(slopes.sum(axis=0)), axis=-1)
-    own = jnp.sum(jnp.square(slopes), axis=(0, 2))
-    return jnp.mean(whole - own) / (len(slopes) - 1)
 
 
 class SAC(AbstractActorCritic):

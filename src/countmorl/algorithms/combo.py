@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased, published_rates
 from countmorl.data.dataset import Dataset

@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from countmorl import trees
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased
 from countmorl.configs import at_least

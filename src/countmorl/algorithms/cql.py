@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from countmorl.agents.conservative import Conservative, ConservativeConfig
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.base import AbstractAlgorithm, Published
 from countmorl.configs import at_least
 from countmorl.data.dataset import Dataset

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 
 from countmorl.agents.base import AbstractActorCritic, AbstractAgent
 from countmorl.agents.clone import CLONE_EPOCHS, chance_of_actions
-from countmorl.agents.sac import NO_PULL, SAC, Pull, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import NO_PULL, Pull, SACConfig
 from countmorl.agents.terms import AbstractCriticTerm
 from countmorl.algorithms.adversary import AbstractAdversary
 from countmorl.algorithms.base import AbstractAlgorithm

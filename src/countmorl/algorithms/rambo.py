@@ -16,7 +16,7 @@ anything.
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from countmorl.agents.sac import SACConfig
+from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.adversary import Adversary, AdversaryConfig
 from countmorl.algorithms.base import Published
 from countmorl.algorithms.model_based import AbstractBuild, AbstractModelBased, published_rates

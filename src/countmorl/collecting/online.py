@@ -18,7 +18,8 @@ import numpy as np
 from jaxtyping import Array, Bool
 
 from countmorl import trees
-from countmorl.agents.sac import SAC, SACConfig
+from countmorl.agents.sac import SAC
+from countmorl.agents.sac_config import SACConfig
 from countmorl.buffer import RingBuffer
 from countmorl.configs import at_least, check_types
 from countmorl.data.dataset import Dataset

@@ -22,6 +22,7 @@ from countmorl.coverage.wanted import Wanted, log_next
 from countmorl.coverage.ways import WayOut, ways_out
 from countmorl.data.dataset import Dataset
 from countmorl.data.holdout import split
+from countmorl.data.sources import Source
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.clone import cloned
 from countmorl.evaluation.logged import Logged
@@ -106,7 +107,7 @@ def coverage_of_data(dataset: Dataset, *, seed: int = 0, say: Say = lambda _: No
 def coverage_of_run(
     run: Run,
     *,
-    data: str | None = None,
+    data: Source | None = None,
     steps: int = 100,
     seed: int = 0,
     say: Say = lambda _: None,

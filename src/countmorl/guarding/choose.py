@@ -11,6 +11,7 @@ from typing import Any
 from countmorl.configs import at_least, check_types, to_json
 from countmorl.coverage.density import neighbours_of
 from countmorl.data.holdout import split
+from countmorl.data.sources import Source
 from countmorl.errors import ConfigError
 from countmorl.evaluation.bench import Bench, BenchConfig
 from countmorl.evaluation.judging import actor_of, bench_of
@@ -26,7 +27,8 @@ from countmorl.runtime.load import load_policy
 
 CURVE_FILE = "curve.json"
 QUANTILE = 0.1
-DWELL = 5
+DWELL = 1_000
+"""Long enough for the rest of an episode: policies that were let act again lost what was kept."""
 Say = Callable[[str], None]
 
 
@@ -87,7 +89,7 @@ def choose_guard(
     run: Run,
     config: GuardConfig | None = None,
     *,
-    data: str | None = None,
+    data: Source | None = None,
     judged: bool = True,
     bench: BenchConfig | None = None,
     simulate: bool = False,

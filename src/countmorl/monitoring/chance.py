@@ -19,6 +19,8 @@ DRAWS = 2_000
 """Logs that are drawn."""
 BLOCK = 200
 """Of those, how many are there at once."""
+FOLDS = 5
+"""Parts that the episodes are cut into, each of them left out once."""
 LEAST = 0.005
 """A spread is no smaller than this share of the rows: in logs however large, a share that moves by
 less than some four times as much is no alarm."""
@@ -30,7 +32,7 @@ class Pool:
 
     tally: Tally
     aside: np.ndarray
-    """Which of them no training saw."""
+    """Which of them nothing was fitted on."""
     fitted: np.ndarray
     """Columns that look better on rows that a training saw, [columns]."""
     rarer: np.ndarray
@@ -71,24 +73,64 @@ class Pool:
         return np.where(self.tested_aside, aside, every)
 
     def by_chance(self, today: int, *, seed: int = 0) -> Chance:
-        """Draw logs of so many episodes, and what each is compared with."""
-        rng, count, aside = np.random.default_rng(seed), len(self.tally), int(self.aside.sum())
-        found = []
-        for _ in range(DRAWS // BLOCK):
-            drawn = self._drawn(rng, today)
-            against = self._drawn(rng, count)
-            if aside:
-                set_aside = self._drawn(rng, aside)
-                against = np.where(self.tested_aside, set_aside, against)
-            found.append(drawn - against)
-        # Drawn from so few, logs vary too little: as a variance does that divides by n.
-        moves = np.concatenate(found) * np.sqrt(count / max(1, count - 1))
-        spread = np.sqrt(np.square(moves).mean(axis=0) + LEAST**2)
-        return Chance(spread=spread, moves=moves / spread, upward=self.upward)
+        """Draw logs of so many episodes, and what each is compared with.
 
-    def _drawn(self, rng: np.random.Generator, episodes: int) -> np.ndarray:
-        count = len(self.tally)
-        times = rng.multinomial(episodes, np.full(count, 1 / count), size=BLOCK).astype(np.float64)
+        How far logs move is told by episodes that the spread was not learned from: among few
+        episodes, one that lies far from all others would else excuse itself.
+        """
+        rng, count = np.random.default_rng(seed), len(self.tally)
+        whole = self._moves(rng, today, np.ones(count, bool))
+        spread = self._spread(whole, count)
+        fold, found = rng.permutation(count) % min(FOLDS, count), []
+        for each in range(min(FOLDS, count)):
+            out = fold == each
+            rest = ~out if count > 1 else out
+            own = self._spread(self._moves(rng, today, rest), int(rest.sum()))
+            # The part that is left out lies somewhere itself, which a new log's episodes do not.
+            apart, kept = (np.maximum(1, self._sizes(part)) for part in (out, rest))
+            fair = (1 / today + 1 / kept) / (1 / today + 1 / apart + 1 / kept)
+            found.append(self._moves(rng, today, out, rest) / own * np.sqrt(fair))
+        parts = (whole / spread, np.concatenate(found))
+        return Chance(spread=spread, moves=parts[1], within=parts[0], upward=self.upward)
+
+    def _spread(self, moves: np.ndarray, episodes: int) -> np.ndarray:
+        """Deviations of what was drawn; from so few, it varies too little, as where n divides."""
+        few = episodes / max(1, episodes - 1)
+        return np.sqrt(few * np.square(moves).mean(axis=0) + LEAST**2)
+
+    def _moves(
+        self,
+        rng: np.random.Generator,
+        today: int,
+        chosen: np.ndarray,
+        rest: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Logs drawn of the chosen episodes against as many as there are of the rest."""
+        rest = chosen if rest is None else rest
+        found = []
+        for _ in range(DRAWS // BLOCK // min(FOLDS, len(self.tally))):
+            sizes = int(rest.sum()), int((rest & self.aside).sum())
+            against = self._drawn(rng, sizes, rest)
+            found.append(self._drawn(rng, (today, today), chosen) - against)
+        return np.concatenate(found)
+
+    def _sizes(self, part: np.ndarray) -> np.ndarray:
+        """Episodes of a part that each test draws from, [tests]."""
+        return np.where(self.tested_aside, int((part & self.aside).sum()), int(part.sum()))
+
+    def _drawn(
+        self, rng: np.random.Generator, sizes: tuple[int, int], chosen: np.ndarray
+    ) -> np.ndarray:
+        """Shares of logs drawn of some episodes; fitted columns of those that were set aside."""
+        shares = self._of(rng, sizes[0], chosen)
+        aside = chosen & self.aside
+        if self.tested_aside.any() and aside.any():
+            shares = np.where(self.tested_aside, self._of(rng, max(1, sizes[1]), aside), shares)
+        return shares
+
+    def _of(self, rng: np.random.Generator, episodes: int, chosen: np.ndarray) -> np.ndarray:
+        chances = chosen / chosen.sum()
+        times = rng.multinomial(episodes, chances, size=BLOCK).astype(np.float64)
         parts = {name: times @ value for name, value in self.tally.arrays.items()}
         return self.shares(Tally(**parts))
 
@@ -102,17 +144,21 @@ class Chance:
     moves: np.ndarray
     """Of the logs that were drawn, in units of the spread, [logs, tests]."""
 
+    within: np.ndarray
+    """The same of logs of the very episodes that the spread was learned from."""
     upward: np.ndarray
     """Tests of which only a rise is an alarm, [tests]."""
 
     @cached_property
-    def largest(self) -> np.ndarray:
-        """The largest move of all tests, [logs]."""
-        return np.where(self.upward, self.moves, np.abs(self.moves)).max(axis=1)
+    def largest(self) -> tuple[np.ndarray, ...]:
+        """The largest move of all tests, of both kinds of logs, [logs] each."""
+        both = (self.moves, self.within)
+        return tuple(np.where(self.upward, e, np.abs(e)).max(axis=1) for e in both)
 
     def limit(self, false_alarms: float) -> float:
-        """What the largest move of all tests exceeds by chance so seldom."""
-        return float(np.quantile(self.largest, 1 - false_alarms, method="higher"))
+        """What the largest move of all tests exceeds by chance so seldom, in both kinds of logs."""
+        level = 1 - false_alarms
+        return max(float(np.quantile(each, level, method="higher")) for each in self.largest)
 
 
 def exceeding(inside: int, outside: int, beyond: int) -> float:

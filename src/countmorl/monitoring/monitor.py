@@ -250,8 +250,8 @@ def _notes(today: Today) -> list[str]:
         )
     if not base.pool.aside.any():
         notes.append(
-            "the training set no episodes aside, so counts and foretold changes are compared with "
-            "rows that it was fitted on"
+            "the training has too few episodes for some to be left out, so foretold changes are "
+            "compared with rows that were fitted on"
         )
     mild = [name for name, times in today.strange.items() if times]
     if mild:

@@ -70,7 +70,8 @@ def made_of(
     dataset: Dataset, held: np.ndarray, counts: Counts | None = None, *, done: Done | None = None
 ) -> Baseline:
     """The baseline of a log of which no training sees some episodes, by a flag for each."""
-    taught = dataset.of_episodes(~held)
+    learned = _learned(held)
+    taught = dataset.of_episodes(learned)
     form = Form(
         obs_dim=dataset.obs_dim,
         action_dim=dataset.action_dim,
@@ -80,12 +81,12 @@ def made_of(
     )
     foretold = _foretold(taught, form)
     low, high = _range(dataset, form, foretold)
-    starts, aside, cut = _episodes(dataset, held)
+    starts, aside, cut = _episodes(dataset, ~learned)
     drawn = _draw(starts, aside, len(dataset))
     batch = batch_of(dataset, drawn.rows)
     values = watch(batch, form, foretold, None)
     if counts is not None:
-        count = _counts_apart(counts, batch, drawn)
+        count = _counts_apart(counts, batch, drawn, held[batch.episode])
         values = np.concatenate([values, count[:, None]], axis=1)
         low, high = np.append(low, count.min()), np.append(high, count.max())
     columns = columns_of(form, counted=counts is not None)
@@ -121,6 +122,18 @@ def batch_of(dataset: Dataset, rows: np.ndarray) -> Batch:
         episode=np.searchsorted(dataset.episode_ends, rows),
         strange={},
     )
+
+
+def _learned(held: np.ndarray) -> np.ndarray:
+    """Episodes that the small model is fitted on: half of those that were not set aside.
+
+    The others look to it as new ones do. Of a single episode there is no half.
+    """
+    taught = np.flatnonzero(~held)
+    chosen = np.zeros(len(held), bool)
+    half = np.random.default_rng(1).permutation(taught)[: max(1, len(taught) // 2)]
+    chosen[half if len(taught) > 3 else taught] = True
+    return chosen
 
 
 def _foretold(taught: Dataset, form: Form) -> Foretold:
@@ -168,18 +181,17 @@ def _draw(starts: np.ndarray, aside: np.ndarray, total: int) -> _Drawn:
     return _Drawn(rows, kept, aside[chosen])
 
 
-def _counts_apart(query: Counts, batch: Batch, drawn: _Drawn) -> np.ndarray:
+def _counts_apart(query: Counts, batch: Batch, drawn: _Drawn, held: np.ndarray) -> np.ndarray:
     """How often each pair was logged in other episodes: what the training saw vouches for itself.
 
-    Rows that were set aside were never counted.
+    Rows that were set aside (`held`) were never counted.
     """
     lengths = np.diff(drawn.starts, append=len(batch))
     episode = np.repeat(np.arange(len(lengths)), lengths)
     words, known = query.codes(batch.obs, batch.action)
     members = np.where(known, query.tables.lookup(words), 0)
     own = np.stack([_own(each, episode) for each in words])
-    left = np.maximum(0, members - np.where(drawn.aside[episode], 0, own))
-    return left.mean(axis=0)
+    return np.maximum(0, members - np.where(held, 0, own)).mean(axis=0)
 
 
 def _own(words: np.ndarray, episode: np.ndarray) -> np.ndarray:

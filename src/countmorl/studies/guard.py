@@ -48,6 +48,7 @@ class GuardStudy:
     noise: float = 0.5
     """Deviation of the noise that spoils the clone, or the share of its discrete actions."""
     seed: int = 0
+    """Seed of all that is drawn."""
 
     def __post_init__(self) -> None:
         check_types(self)
