@@ -25,7 +25,7 @@ from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.model_value import ModelValue
 from countmorl.evaluation.support import Support
-from countmorl.nets import adam
+from countmorl.nets import MLP, adam
 from countmorl.pessimism import NoPessimism
 from countmorl.rollouts import PenalizedModel
 from countmorl.types import Transition
@@ -87,7 +87,7 @@ def critic_part(sac: SAC, batch: Transition, key: jax.Array) -> SAC:
     batch = sac.seen(batch)
     y = sac.backup(batch, key=key)
 
-    def loss(nets: object) -> jax.Array:
+    def loss(nets: MLP) -> jax.Array:
         q = sac.head.q(nets, batch.obs, batch.action)
         return jnp.sum(jnp.mean(jnp.square(q - y), axis=1))
 

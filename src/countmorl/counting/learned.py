@@ -88,7 +88,8 @@ class CodeCounter(AbstractTableCounter):
         """Whether most decoders take a pair for nothing they know."""
         if self.ends is None:
             return super().astray(x, hidden, counts)
-        return by_most(self.errors(x, hidden) > self.ends[:, None])
+        apart: Array = self.errors(x, hidden) > self.ends[:, None]
+        return jnp.asarray(by_most(apart))
 
     def merge(self, other: "CodeCounter") -> "CodeCounter":
         """Add up the tables of two datasets that were coded by the same encoders."""

@@ -40,8 +40,8 @@ class CountTable(eqx.Module):
     @classmethod
     def _of(cls, table: Table) -> CountTable:
         probes = int(np.diff(table.starts).max(initial=0))
-        parts = (table.words, table.counts, table.starts)
-        return cls(*map(jnp.asarray, parts), probes)
+        words, counts, starts = map(jnp.asarray, (table.words, table.counts, table.starts))
+        return cls(words, counts, starts, probes)
 
     @classmethod
     def from_arrays(cls, saved: dict[str, Array]) -> CountTable:

@@ -56,8 +56,10 @@ class Way:
     @classmethod
     def of(cls, name: str, imagined: Imagined) -> Way:
         """Sum up its rollouts."""
-        named = [dict(zip(LEVELS, map(float, each), strict=True)) for each in imagined.shares]
-        whole = dict(zip(LEVELS, map(float, imagined.whole), strict=True))
+        named: list[dict[str, float]] = [
+            dict(zip(LEVELS, map(float, each), strict=True)) for each in imagined.shares
+        ]
+        whole: dict[str, float] = dict(zip(LEVELS, map(float, imagined.whole), strict=True))
         left = len(imagined.left[0]) / imagined.alive.shape[1]
         return cls(name=name, shares=whole, by_step=named, left=left)
 

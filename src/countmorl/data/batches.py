@@ -98,7 +98,7 @@ def _whole(source: Any, form: Form) -> Iterator[Batch]:
 
 def _of_file(path: Path, form: Form, rows: int) -> Iterator[Batch]:
     with opened(path) as file:
-        arrays = {name: file.get(name) for name in file if name in KEYS}
+        arrays: dict[str, Any] = {str(name): file.get(name) for name in file if name in KEYS}
         flat = all(isinstance(each, h5py.Dataset) for each in arrays.values())
         if not flat or not {"obs", "action", "reward"} <= {KEYS[name] for name in arrays}:
             arrays = {}

@@ -88,7 +88,8 @@ if __name__ == "__main__":
 def single_file(version: str) -> str:
     """The text of `runtime.py`."""
     imports: dict[str, str] = {"sys": "import sys"}
-    bodies, owners = [], dict.fromkeys(("load", "main"), "runtime.py")
+    bodies: list[str] = []
+    owners: dict[str, str] = {name: "runtime.py" for name in ("load", "main")}
     for module in MODULES:
         text = _source(module)
         lines: list[str | None] = list(text.splitlines())

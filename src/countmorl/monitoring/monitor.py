@@ -98,8 +98,8 @@ def monitor(
     if (count is None) != (baseline.origin.counter is None):
         raise ConfigError("The baseline and the counts do not belong together; make it anew.")
     today = Today(baseline)
-    known = isinstance(log, (str, Path, Mapping))
-    parts = batches(log, baseline.form, missing=missing) if known else log
+    named: Any = log if isinstance(log, (str, Path, Mapping)) else None
+    parts: Any = log if named is None else batches(named, baseline.form, missing=missing)
     for batch in parts:
         today.add(batch, count)
     if today.tally is None:

@@ -57,7 +57,7 @@ class LearnedCodes:
     def codes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Codes, and whether each is verified by its decoder."""
         with np.errstate(over="ignore", invalid="ignore"):
-            whole = np.float64(x)
+            whole = x.astype(np.float64)
             logits = through(self.encoder, self.hidden(whole))
             known = np.broadcast_to(is_finite(x), logits.shape[:-1])
             if len(self.limits):
@@ -82,14 +82,14 @@ class LearnedCodes:
     @cached_property
     def gains(self) -> tuple[np.ndarray, ...]:
         """[members, 1, units] each."""
-        return tuple(np.float64(gain)[:, None] for gain in self.trunk_gains)
+        return tuple(gain.astype(np.float64)[:, None] for gain in self.trunk_gains)
 
     @cached_property
     def encoder(self) -> Layers:
         """The encoder's layers; the first takes the hidden layer as it is, scaling and all."""
         (weight, bias), *others = layers(self.encoder_weights, self.encoder_biases)
-        mean = np.float64(self.hidden_mean)[:, None]
-        std = np.float64(np.where(self.hidden_std == 0, 1, self.hidden_std))[:, None]
+        mean = self.hidden_mean.astype(np.float64)[:, None]
+        std = np.where(self.hidden_std == 0, 1, self.hidden_std).astype(np.float64)[:, None]
         weight = weight / std.transpose(0, 2, 1)
         return ((weight, bias - mean @ weight), *others)
 
@@ -129,8 +129,8 @@ class LearnedCodes:
     @property
     def inputs_or_none(self) -> int:
         """Numbers of a pair, 0 where the first layer is none."""
-        first = self.trunk_weights[0] if self.trunk_weights else np.zeros(0)
-        return first.shape[1] if first.ndim == 3 else 0
+        shape = self.trunk_weights[0].shape if self.trunk_weights else ()
+        return shape[1] if len(shape) == 3 else 0
 
     def to_arrays(self) -> Stored:
         """Every array by its name in a file."""
@@ -162,7 +162,7 @@ class Projections:
     def codes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Codes; all of them may be counted."""
         with np.errstate(over="ignore", invalid="ignore"):
-            signs = np.float64(x) @ np.float64(self.projections) > 0
+            signs = x.astype(np.float64) @ self.projections.astype(np.float64) > 0
         return packed(signs), np.broadcast_to(is_finite(x), signs.shape[:-1])
 
     def problem(self) -> str | None:
@@ -242,7 +242,7 @@ def nearest_place(known: np.ndarray, slack: Any, numbers: np.ndarray) -> np.ndar
 def layers(weights: tuple[np.ndarray, ...], biases: tuple[np.ndarray, ...]) -> Layers:
     """Stacked layers in 64 bits."""
     pairs = zip(weights, biases, strict=True)
-    return tuple((np.float64(weight), np.float64(bias)[:, None]) for weight, bias in pairs)
+    return tuple((w.astype(np.float64), b.astype(np.float64)[:, None]) for w, b in pairs)
 
 
 def through(net: Layers, x: np.ndarray) -> np.ndarray:
@@ -270,7 +270,7 @@ def normalized(x: np.ndarray) -> np.ndarray:
 
 def is_finite(x: np.ndarray) -> np.ndarray:
     """Whether every number of each pair is one."""
-    return np.isfinite(x).all(axis=-1)
+    return np.asarray(np.isfinite(x).all(axis=-1))
 
 
 def fits(

@@ -144,7 +144,7 @@ class Ranges:
 
     def far(self, obs: np.ndarray) -> np.ndarray:
         """Whether each observation of [n, obs] is far."""
-        return ((obs < self.least) | (obs > self.most)).any(axis=-1)
+        return np.asarray(((obs < self.least) | (obs > self.most)).any(axis=-1))
 
     def check(self, obs: np.ndarray) -> None:
         """Refuse far observations, where the contract says so."""

@@ -85,7 +85,7 @@ def as_numbers(given: Any) -> np.ndarray:
 def _float32(values: Any) -> np.ndarray:
     """Numbers as they are. A missing date would be one too, and so would what a mask hides."""
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(np.float64).filled(np.nan)
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     array = np.asarray(values)
     if array.dtype.kind not in "fiubOUS":
         raise TypeError(f"its type is {array.dtype}")

@@ -106,7 +106,7 @@ class Neighbours:
             moved = (vectors - self.action_mean) / _divisor(self.action_std)
             x = np.concatenate([x, moved * self.space.size**-0.5], axis=1)
         # In 64 bits, or the order of adding up would decide who is near.
-        x, rows = np.float64(x.astype(np.float32)), np.float64(self.place)
+        x, rows = x.astype(np.float32).astype(np.float64), self.place.astype(np.float64)
         apart = np.add.outer(np.square(x).sum(axis=1), self._norms) - 2 * (x @ rows.T)
         apart = np.where(kind[:, None] == self.kind, np.maximum(apart, 0), np.inf)
         nearest = apart <= apart.min(axis=1, keepdims=True) + TIE

@@ -140,7 +140,7 @@ class TabularCounts:
     @classmethod
     def of(cls, policy: TabularPolicy) -> TabularCounts:
         """The counts that a policy brings along."""
-        seen = np.float64(policy.counts[policy.counts > 0])
+        seen = policy.counts[policy.counts > 0].astype(np.float64)
         order = np.argsort(seen, kind="stable")
         others, steps = seen[order] - 1, seen[order].cumsum()  # n pairs were logged n times each.
         place = np.searchsorted(steps, THIN_SHARE * steps[-1]) if len(steps) else 0
@@ -156,6 +156,6 @@ class TabularCounts:
             raise DataError(
                 f"Wanted one action from 0 to {number - 1} for each of {len(states)} states."
             )
-        count = np.float64(self.policy.counts[states, actions.astype(np.int64)])
+        count = self.policy.counts[states, actions.astype(np.int64)].astype(np.float64)
         members = count.astype(np.int64)[None]
         return Counted(members=members, count=count, level=level_of(members, count, self.thin))

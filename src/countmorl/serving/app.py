@@ -47,10 +47,8 @@ class Answer:
 class Answers(Protocol):
     """Whatever a service stands before."""
 
-    @property
-    def contract(self) -> Mapping[str, Any]:
-        """What it wants and gives."""
-        ...
+    contract: Any
+    """What it wants and gives."""
 
     def numbers(self, obs: Sequence[Sequence[float]]) -> list[Answer]:
         """Act on observations."""
