@@ -135,7 +135,7 @@ async def slow(port: int, body: bytes) -> dict[str, Any]:
 async def many(port: int, body: bytes) -> dict[str, Any]:
     """A thousand connections that are open at once, each asking a few times."""
     room = asyncio.Semaphore(100)  # How many connect at the same moment.
-    ready, spent, statuses = asyncio.Barrier(MANY), [], []
+    ready, spent, statuses, hung_up = asyncio.Barrier(MANY), [], [], []
 
     async def ask() -> None:
         async with room:
@@ -143,7 +143,11 @@ async def many(port: int, body: bytes) -> dict[str, Any]:
         await ready.wait()
         for _ in range(EACH):
             start = time.perf_counter()
-            status, _ = await client.ask(body)
+            try:
+                status, _ = await client.ask(body)
+            except (asyncio.IncompleteReadError, ConnectionError):
+                hung_up.append(client)  # It took too long until all were there: none had asked.
+                break
             spent.append(time.perf_counter() - start)
             statuses.append(status)
         await client.__aexit__()
@@ -152,6 +156,7 @@ async def many(port: int, body: bytes) -> dict[str, Any]:
     return {
         "connections": MANY,
         "answered": len(statuses),
+        "hung_up": len(hung_up),
         "refused": sum(status != 200 for status in statuses),
         **quantiles(spent),
     }
@@ -164,8 +169,10 @@ async def load(port: int, process: int, body: bytes, seconds: float) -> dict[str
     found["alone"] = await alone(port, body)
     found["busy"] = await busy(port, body, seconds)
     found["memory_mb"]["after busy"] = round(memory(process), 1)
+    print(json.dumps(found), file=sys.stderr, flush=True)
     found["malformed"] = await malformed(port)
     found["slow"] = await slow(port, body)
+    print(json.dumps(found), file=sys.stderr, flush=True)
     found["many"] = await many(port, body)
     found["memory_mb"]["after all"] = round(memory(process), 1)
     await busy(port, body, seconds)
