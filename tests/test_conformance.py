@@ -46,18 +46,18 @@ def runs(log, tmp_path_factory):
     def run(name):
         if name not in made:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(PolicyFit, "policy", remembering(name))
+                patch.setattr(PolicyFit, "offered", remembering(name))
                 made[name] = train(small(name), log, out=folder / name, **QUIET)
         return made[name]
 
     return run
 
 
-def remembering(name, policy=PolicyFit.policy):
+def remembering(name, offered=PolicyFit.offered):
     def remember(fit, state):
         # A copy: the next epoch takes the state's memory.
         trained[name] = fit, jax.tree.map(jnp.copy, state.agent)
-        return policy(fit, state)
+        return offered(fit, state)
 
     return remember
 

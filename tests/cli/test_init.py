@@ -19,7 +19,7 @@ class TestListing:
         code, out, err = run_cli(*words)
         assert (code, err) == (0, "")
         lines = out.splitlines()
-        assert len(lines) <= 24
+        assert len(lines) <= 34
         assert all(len(line) <= 80 for line in lines)
         for name, entry in ENTRIES.items():
             line = f" {f'{name} {entry.usage}'.strip()}"

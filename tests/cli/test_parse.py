@@ -9,7 +9,7 @@ DATA = "DATA: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file."
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("resum x", "There is no command 'resum'. Did you mean 'resume'? Known: train, "),
+        ("resum x", "There is no command 'resum'. Did you mean 'resume'? Known: auto, "),
         ("data inof", "There is no command 'data inof'. Did you mean 'info'? Known: list, "),
         ("study count", "There is no command 'study count'. Did you mean 'counts'? Known: "),
         ("train bcc x", "There is no method 'bcc'. Did you mean 'bc'? Known: count-morl, bc, "),

@@ -109,6 +109,7 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "epochs": 1,
         "updates": 2,
         "batch": 3,
+        "favour": 0.0,
         "hidden": [4, 5],
         "learning_rate": 0.01,
     }

@@ -281,6 +281,8 @@ class TestBrowser:
 
 def test_the_templates_are_files_of_the_package():
     assert sorted(path.name for path in TEMPLATES.iterdir()) == [
+        "auto.html",
+        "macros.html",
         "report.css",
         "report.html",
         "report.js",

@@ -28,8 +28,8 @@ def export(
     policy.onnx runs in other languages, contract.json says what goes in and comes out. Nothing in
     it is executed by anybody but you.
 
-        from runtime import load
-        action, why = load(DIR).act_row({"age": 61, "ward": "B"})
+    From Python `runtime.load(DIR).act_row({"age": 61, "ward": "B"})` gives an action and why it is
+    taken.
 
     docs/deploying.md has a whole example. `countmorl guard RUN` chooses a guard before.
 

@@ -36,9 +36,8 @@ def guard(
     Thresholds are quantiles of the counts of held-out pairs: a guard at 10 % would interrupt the
     log's own behaviour in 10 % of its steps. For each of them it is told how often it acts on the
     policy, and what the guarded policy is worth in the model; judging is asked about the one that
-    is chosen. What was chosen is written into the run (guard/guard.json):
-
-        action, why = countmorl.Guard.load(run).act(obs)
+    is chosen. What was chosen is written into the run (guard/guard.json),
+    and `countmorl.Guard.load(run).act(obs)` gives an action and why it is taken.
 
     docs/guarding.md has what guards did to policies that left their data.
 

@@ -36,6 +36,7 @@ class StepsConfig:
     clone_updates: int = 3000
     """Gradient steps of the clone that is rolled out."""
     seed: int = 0
+    """Seed of all that is drawn."""
 
     def __post_init__(self) -> None:
         for name in ("horizon", "starts", "clone_updates"):
