@@ -15,7 +15,7 @@ def alarms(
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Measure how often `countmorl monitor` raises an alarm, on logs as they are and drifted.
+    """Measure how often `countmorl monitor` is right and wrong.
 
     The log is cut in two by chance, episode by episode. One half is the training's; of the other
     one logs of a few episodes are drawn, as they are and with six kinds of drift. The counts of

@@ -26,7 +26,7 @@ def guard(
     policies: tuple[Path, ...] = (),
     json: bool = False,
 ) -> int:
-    """Play policies that may have left their data: unguarded, guarded, and the fall-back alone.
+    """Play policies unguarded, guarded, and the fall-back alone.
 
     The policies are those of the runs, of other files, a clone spoilt by noise, and chance. With
     --data alone there are no codes: --counts neighbours.

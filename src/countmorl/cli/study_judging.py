@@ -26,7 +26,7 @@ def judging(
     seed: int = 0,
     json: bool = False,
 ) -> int:
-    """Judge many policies by their logs, play each in the simulator, and compare.
+    """Judge policies by their logs, then play them, and compare.
 
     Per log and over all logs, for each estimator and for the verdict: rank correlation with the
     truth, points that the first choice misses, how often it is worse than the log, how often the

@@ -28,7 +28,7 @@ def steps(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Measure a model's error by the step of a rollout, with and without cuts.
+    """Measure a model's error by the step of a rollout, cut or not.
 
     A clone of the log is rolled out in each run's model; every imagined pair is put to the
     simulator. Rollouts are cut where countmorl judge cuts them: at the first pair that no logged
