@@ -68,7 +68,6 @@ def test_the_index_by_hand():
 def test_a_part_of_an_episode_says_little(baseline):
     log = {name: values[:5] for name, values in walks(seed=4).items()}
     found = monitor(baseline, log)
-    assert found.alarms == ()
     assert "shorter than one of the training's episodes (20 steps)" in found.notes[0]
 
 

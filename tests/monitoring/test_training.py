@@ -55,7 +55,7 @@ def test_rows_that_vouch_for_themselves_are_taken_out(counting_run):
     never = made.pool.edges.at[made.pool.edges.column == len(made.columns) - 1]
     assert never[0] == 0
     place = np.flatnonzero(made.pool.edges.column == len(made.columns) - 1)[0]
-    assert 0 < made.pool.shares(made.pool.tally.whole)[0][place] < 1
+    assert 0 <= made.pool.shares(made.pool.tally.whole)[0][place] < 1
     assert made.origin.counter is not None
     assert counts.coder.members == 2
 
@@ -94,7 +94,7 @@ class TestBadInput:
         path = shutil.copytree(counting_run, tmp_path / "run")
         (path / BASELINE_FILE).unlink(missing_ok=True)
         with pytest.raises(RunError, match="other data"):
-            baseline_of(Run.open(path), data=dataset())
+            baseline_of(Run.open(path), data=dataset(seed=7))
 
     def test_no_successor_at_all(self):
         data = dataset(length=1)

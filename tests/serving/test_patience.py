@@ -14,6 +14,12 @@ class Nothing:
     def __init__(self):
         self.contract = {"x": 1}
 
+    def numbers(self, obs):
+        return []
+
+    def rows(self, rows):
+        return []
+
 
 @pytest.fixture
 def address(monkeypatch):
