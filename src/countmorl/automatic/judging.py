@@ -16,9 +16,8 @@ from countmorl.automatic.folder import AutoFolder
 from countmorl.automatic.portfolio import Trial
 from countmorl.errors import RunError
 from countmorl.evaluation.acting import Actor
-from countmorl.evaluation.base import Estimate, Opinion, Refusal
 from countmorl.evaluation.bench import Bench
-from countmorl.evaluation.verdict import Judgement, Way
+from countmorl.evaluation.verdict import Judgement
 from countmorl.progress import duration
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.runtime.load import load_policy
@@ -119,25 +118,9 @@ def candidates(folder: AutoFolder, plan: Sweep, tried: Sequence[Trial]) -> list[
 def remembered(values: Mapping[str, Any]) -> Judgement:
     """A judgement as its folder has it."""
     try:
-        return Judgement(
-            name=values["name"],
-            verdict=values["verdict"],
-            sentence=values["sentence"],
-            gain=None if values["gain"] is None else (values["gain"][0], values["gain"][1]),
-            way=Way(unseen=values["unseen"], thin=values["thin"]),
-            behaviour=_opinion(values["behaviour"]),
-            opinions={name: _opinion(each) for name, each in values["opinions"].items()},
-            notes=tuple(values["notes"]),
-        )
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        return Judgement.of_dict(values)
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
         raise RunError(
             f"A judgement in the folder is damaged ({error!r}). Remove `judgements` from it, and "
             "repeat the command."
         ) from error
-
-
-def _opinion(values: Mapping[str, Any]) -> Opinion:
-    if "refused" in values:
-        return Refusal(made_by=values["made_by"], why=values["refused"], facts=values["facts"])
-    reach = values["interval"]
-    return Estimate(**{**values, "interval": None if reach is None else (reach[0], reach[1])})

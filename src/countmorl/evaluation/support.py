@@ -10,6 +10,7 @@ log that says what near means, and no row reaches farther than they need to find
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,9 +43,18 @@ class Pairs:
 
     def squares(self, rows: Pairs) -> np.ndarray:
         """Squared distances, [pairs, rows]; infinite between two discrete actions."""
-        norms = (np.square(each.place).sum(axis=1) for each in (self, rows))
-        apart = np.add.outer(*norms) - 2 * (self.place @ rows.place.T)
-        return np.where(self.kind[:, None] == rows.kind, np.maximum(apart, 0), np.inf)
+        norms, ones = np.square(self.place).sum(axis=1), np.ones(len(self), np.float32)
+        apart = np.column_stack([self.place, norms, ones]) @ rows._faced
+        np.maximum(apart, 0, out=apart)
+        if self.kind.any() or rows.kind.any():
+            apart[self.kind[:, None] != rows.kind] = np.inf
+        return apart
+
+    @cached_property
+    def _faced(self) -> np.ndarray:
+        """What turns |x - y|^2 = |x|^2 - 2 x y + |y|^2 into one product, [columns + 2, pairs]."""
+        norms, ones = np.square(self.place).sum(axis=1), np.ones(len(self), np.float32)
+        return np.ascontiguousarray(np.column_stack([-2 * self.place, ones, norms]).T)
 
     def some(self, rows: slice | np.ndarray) -> Pairs:
         """Some of the pairs."""
