@@ -1,5 +1,7 @@
 """Rollouts in a model that is the truth, and cuts where nothing was logged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from countmorl.evaluation.base import Estimate, Refusal
 from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure
-from countmorl.evaluation.model_value import ModelValue, Rolled
+from countmorl.evaluation.model_value import STRETCHES, ModelValue, Rolled
 from countmorl.evaluation.support import Support
 from worlds import linear_log, linear_value, never, true_model
 
@@ -90,3 +92,17 @@ def test_the_median_of_the_elites_and_its_interval():
     assert found.value == 3.0
     low, high = found.interval(0)
     assert low < 3.0 < high
+
+
+def test_cuts_are_as_far_out_as_a_clone_needs():
+    """The log's rows reach 0.01 around 0; the policy that is to be carried stays at 0.012."""
+    data = linear_log()
+    judge = judge_of(data)
+    tight = replace(judge, support=replace(judge.support, limit=judge.support.limit / 1e6))
+    same, carried = judge.carrying(always(0.0, data))
+    assert (same.stretch, carried.way_cut) == (1.0, 0.0)
+    none, lost = tight.carrying(always(0.0, data))
+    assert (none.stretch, lost.way_cut) == (STRETCHES[-1], 1.0)
+    widths = judge.support.limit * judge.roll(always(0.0, data)).far.max() / 1.4
+    near = replace(judge, support=replace(judge.support, limit=widths.astype(np.float32)))
+    assert near.carrying(always(0.0, data))[0].stretch in STRETCHES[1:]

@@ -109,7 +109,7 @@ class Bench:
         support = Support.of(taught, judged, seed=seed)
         value = ModelValue(model=model, support=support, logged=starts, measure=measure, seed=seed)
         say("rolling the clone out")
-        rolled = value.roll(actor)
+        value, rolled = value.carrying(actor)
         log_fit = None
         if config.critics and (measure.horizon is None or measure.horizon <= LONGEST):
             say("fitting critics of the log")
