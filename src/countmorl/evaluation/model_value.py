@@ -52,7 +52,7 @@ class Rolled:
     """What the cuts cost, beside going on as the log does."""
     asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     """Which rollouts were under way at each step, [steps, rollouts]."""
-    far: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    far: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))
     """How far their pairs lay from the log, 1 being as far as nearly all logged ones; 0 where a
     rollout was over. [steps, rollouts]"""
 
@@ -83,8 +83,19 @@ class ModelValue:
     seed: int = 0
     stretch: float = 1.0
     """How far a pair may lie before its rollout is cut."""
+    noise: float = 1.0
+    """How much of the spread that the model foretells is drawn."""
 
-    def carrying(self, clone: Actor) -> tuple[ModelValue, Rolled]:
+    def carrying(self, clone: Actor, log: float) -> tuple[ModelValue, Rolled]:
+        """The rollouts in which a clone is worth most nearly what its log earned.
+
+        With the noise that the model foretells, or by its means alone: on a log of a machine most of
+        that noise is the model's own error, and drawn anew at every step it throws over what stands.
+        """
+        both = [replace(self, noise=noise)._stretched(clone) for noise in (1.0, 0.0)]
+        return min(both, key=lambda each: abs(each[1].value + max(0.0, each[1].lost) - log))
+
+    def _stretched(self, clone: Actor) -> tuple[ModelValue, Rolled]:
         """Cuts that are far enough out for a clone of the log, and what the clone then is worth."""
         widest = replace(self, stretch=STRETCHES[-1])
         rolled = widest.roll(clone)
@@ -93,7 +104,7 @@ class ModelValue:
             first = np.where(beyond.any(axis=0), beyond.argmax(axis=0), self.measure.steps)
             if (self.measure.rest(first) / self.measure.rest(0)).mean() <= CARRIED:
                 found = replace(self, stretch=stretch)
-                return found, found.roll(clone)
+                return found, found.roll(clone) if beyond.any() else rolled
         return widest, rolled
 
     def __call__(self, actor: Actor, clone: Rolled, log: Estimate) -> Opinion:
@@ -107,6 +118,7 @@ class ModelValue:
             "clone": clone.value,
             "clone_way_cut": clone.way_cut,
             "stretch": self.stretch,
+            "noise": self.noise,
         }
         low, high = rolled.interval(self.seed)
         each = np.quantile(rolled.values, 0.1)
@@ -131,7 +143,9 @@ class ModelValue:
     def roll(self, actor: Actor) -> Rolled:
         """Roll a policy out, step by step: it may be code of any kind."""
         data, measure = self.logged.dataset, self.measure
-        stepper = Stepper(model=self.model, logged=self.logged, seed=self.seed)
+        stepper = Stepper(
+            model=self.model, logged=self.logged, seed=self.seed, noise=self.noise
+        )
         obs, actor = data.obs[stepper.rows], actor.begun()
         worst, usual = worst_rate(data), usual_reward(data, measure)
         low, high = float(data.reward.min()), float(data.reward.max())
