@@ -4,6 +4,7 @@ import numpy as np
 
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.stepping import ROLLOUTS, Stepper
+from countmorl.rollouts import PenalizedModel
 from worlds import linear_log, true_model
 
 
@@ -27,7 +28,9 @@ def test_a_step_of_the_truth():
 
 
 def test_noise_is_drawn_or_not():
-    parts = {"model": true_model(), "logged": Logged(dataset=linear_log(12))}
+    true = true_model()
+    model = PenalizedModel(true.ensemble, true.pessimism, true.termination, true.layout)
+    parts = {"model": model, "logged": Logged(dataset=linear_log(12))}
     obs = np.zeros((len(Stepper(**parts).rows), 1), np.float32)
 
     def after(seed, noise):
