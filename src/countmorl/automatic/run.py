@@ -14,7 +14,7 @@ from countmorl.automatic import portfolio, sizing
 from countmorl.automatic.budget import TRAINING, Clock, seconds_of
 from countmorl.automatic.carrying import carry_out
 from countmorl.automatic.folder import PAGE, AutoFolder
-from countmorl.automatic.judging import Candidate, Judging, candidates
+from countmorl.automatic.judging import Candidate, Judging, candidates, given
 from countmorl.automatic.telling import data_card, result_of
 from countmorl.data.check import check
 from countmorl.data.dataset import Dataset
