@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -202,14 +203,23 @@ class Bench:
             return refuse("the critics have diverged.")
         if not fitted.settled or not self.log_fit.settled:
             return refuse(f"it has not converged in {fitted.epochs} epochs.")
-        low, high = log.interval or (log.value, log.value)
+        earned = self.earned
+        low, high = earned.interval or (earned.value, earned.value)
         apart = max(low - self.log_fit.value, self.log_fit.value - high, 0.0)
         if apart > MISSES * size:
             return refuse(
                 f"it takes the log to be worth {self.log_fit.value:.4g}, which earned "
-                f"{log.value:.4g}: it cannot be trusted with others."
+                f"{earned.value:.4g}: it cannot be trusted with others."
             )
         return estimate
+
+    @cached_property
+    def earned(self) -> Estimate:
+        """What the rows earned that critics are fitted on; few of them may not tell for all."""
+        found = behaviour(self.rows.dataset, self.measure, seed=self.seed)
+        found = found if isinstance(found, Estimate) else self.log
+        assert isinstance(found, Estimate)
+        return found
 
     @property
     def _far(self) -> float:
