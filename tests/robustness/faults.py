@@ -8,6 +8,7 @@ training has. The suite takes a sample. SQLite is tested in the same way.
 import argparse
 import builtins
 import errno
+import io
 import os
 import shutil
 import signal
@@ -25,7 +26,6 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from countmorl import files
 from countmorl.errors import CountMorlError
 from countmorl.fitting import AbstractFit
 from countmorl.runs.folder import Run
@@ -38,6 +38,9 @@ from made_runs import CALIBRATION
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EINTR)
 BY_PATH = ("open", "replace", "mkdir", "unlink", "rmdir", "scandir", "listdir")
 BY_FILE = ("write", "read", "fsync", "ftruncate")
+
+
+OPEN, FROM_FILE = open, np.fromfile
 
 
 class Kill(BaseException):
@@ -87,10 +90,37 @@ class Disk:
 
         return call
 
+    def reader(self, path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        """`open`, whose reads of bytes are calls of their own."""
+        ours = isinstance(path, (str, os.PathLike)) and str(path).startswith(self.folder)
+        if not ours or mode != "rb":
+            return self.by_path(OPEN)(path, mode, *args, **kwargs)
+        self.call()
+        return Reader(self, path)
+
+    def numbers(self, file: Any, *args: Any, **kwargs: Any) -> Any:
+        """`numpy.fromfile`, which reads a file past Python."""
+        if isinstance(file, Reader):
+            self.call()
+        return FROM_FILE(file, *args, **kwargs)
+
     def close(self, file: int, real: Callable[[int], None] = os.close) -> None:
         """Closing never fails here: its number is given to the next file."""
         self.files.discard(file)
         real(file)
+
+
+class Reader(io.BufferedReader):
+    """A file that is read as bytes."""
+
+    def __init__(self, disk: Disk, path: Any) -> None:
+        super().__init__(io.FileIO(path))
+        self.disk = disk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read, unless it is this call that fails."""
+        self.disk.call()
+        return super().read(size)
 
 
 @contextmanager
@@ -101,8 +131,8 @@ def failing(folder: Path, at: int | None, fail: Callable[[], Any]) -> Iterator[D
     changed |= {name: disk.by_file(getattr(os, name)) for name in BY_FILE}
     with (
         patch.multiple(os, close=disk.close, **changed),
-        patch.object(builtins, "open", disk.by_path(open)),
-        patch.object(files, "safe_open", disk.by_path(files.safe_open)),
+        patch.object(builtins, "open", disk.reader),
+        patch.object(np, "fromfile", disk.numbers),
     ):
         yield disk
 
