@@ -276,8 +276,9 @@ def real_kill(folder: Path, at: int) -> int:
 def every_call(place: Path, work: Work, step: int) -> tuple[int, dict[str, int]]:
     """Let every `step`-th call of a run fail with each error, and die in it; count them."""
     work.begin(place / "warm")  # What is calculated once is calculated here.
-    calls = count_calls(place / "whole", work)
-    whole, run = contents(place / "whole"), place / "run"
+    run = place / "run"  # Always of this name: a judgement says it.
+    calls, whole = count_calls(run, work), contents(run)
+    shutil.rmtree(run)
     faults = {errno.errorcode[code]: refuse(code) for code in ERRORS} | {"kill": die}
     done = dict.fromkeys(faults, 0)
     for at in range(1, calls + 1, step):
