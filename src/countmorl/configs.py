@@ -161,8 +161,8 @@ def _fits(hint: Any, value: Any) -> bool:
         return value in inner
     if is_dataclass(hint):
         return isinstance(value, (dict, hint))  # type: ignore[arg-type]
-    if origin is dict:
-        return isinstance(value, dict)
+    if origin in (dict, Mapping):
+        return isinstance(value, Mapping)
     if origin is tuple:
         return isinstance(value, (list, tuple)) and all(_fits(inner[0], item) for item in value)
     if isinstance(value, bool):
@@ -187,6 +187,6 @@ def _wanted(hint: Any) -> str:
         return " or ".join(map(repr, inner))
     if origin is tuple:
         return f"a list of {_wanted(inner[0])}"
-    if origin is dict or is_dataclass(hint):
+    if origin in (dict, Mapping) or is_dataclass(hint):
         return "a table"
     return "None" if hint is type(None) else getattr(hint, "__name__", str(hint))

@@ -20,7 +20,7 @@ from countmorl.configs import to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.holdout import held_episodes
 from countmorl.disk import explained_write, sync_folder
-from countmorl.errors import RunError
+from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.judging import JUDGEMENT_FILE
 from countmorl.evaluation.parts import dataset_of
 from countmorl.export.describe import bundle_readme
@@ -223,14 +223,16 @@ def judged_of(run: Run) -> Judged | None:
     found = parse_json(path, lambda value: isinstance(value, dict), "a judgement")
     try:
         behaviour, gain = found["behaviour"], found["gain"]
+        value = behaviour.get("value")
         return Judged(
             verdict=found["verdict"],
             sentence=found["sentence"],
-            gain=None if gain is None else tuple(map(float, gain)),
-            behaviour=behaviour.get("value"),
+            # Without bounds nobody has said anything, and strict JSON knows no infinity.
+            gain=tuple(gain) if gain is not None and np.isfinite(gain).all() else None,
+            behaviour=value if value is not None and np.isfinite(value) else None,
             unit=behaviour.get("unit", ""),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
         raise RunError(f"{path} is damaged: {error} is missing or of another kind.") from error
 
 
