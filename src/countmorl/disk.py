@@ -104,6 +104,15 @@ def append(path: Path, content: bytes) -> None:
             sync_folder(path.parent)
 
 
+@contextmanager
+def appending(path: Path) -> Iterator[int]:
+    """Open a file of ours, for a program of ours to add to its end."""
+    with explained_write(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with own_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file:
+            yield file
+
+
 def truncate(path: Path, size: int) -> None:
     """Cut a file of ours off."""
     with explained_write(path), own_file(path, os.O_WRONLY) as file:

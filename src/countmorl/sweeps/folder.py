@@ -22,6 +22,7 @@ from countmorl.files import write_text
 from countmorl.json_files import parse_json
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.runs.lock import LOCK, BusyError, hold_lock, is_locked
+from countmorl.runs.place import refuse_links
 
 PLAN, FAILURES, STOP, LOGS = "sweep.json", "failures.json", "stop", "logs"
 FORMAT = 1
@@ -109,6 +110,7 @@ class SweepFolder:
         """Keep a second sweep out of this folder."""
         with explained_write(self.path / LOCK):
             self.path.mkdir(parents=True, exist_ok=True)
+        refuse_links(self.path)
         with ExitStack() as stack:
             try:
                 stack.enter_context(hold_lock(self.path))
