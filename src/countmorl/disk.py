@@ -24,6 +24,10 @@ def explained_write(path: Path, error: type[CountMorlError] = RunError) -> Itera
         yield
     except OSError as cause:
         raise error(_why_not(path, cause)) from cause
+    except ValueError as cause:
+        if "null byte" not in str(cause):
+            raise
+        raise error(f"{path} is no path: it holds a zero byte.") from cause
 
 
 def _why_not(path: Path, cause: OSError) -> str:

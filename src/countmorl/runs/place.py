@@ -86,6 +86,6 @@ def refuse_links(folder: Path) -> None:
             for path in (place, *place.iterdir()) if place in inner else place.iterdir():
                 if path.is_symlink():
                     raise RunError(
-                        f"{path} is a link. A folder of runs holds its own files only, since what a "
-                        "link points to would be changed with them. Put a copy in its place."
+                        f"{path} is a link. A folder of runs holds its own files only, since what "
+                        "a link points to would be changed with them. Put a copy in its place."
                     )

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from countmorl.disk import read_bytes
+from countmorl.disk import explained_read, read_bytes
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runtime.actions import NamedAction, is_nobodys, name_action
 from countmorl.runtime.contract import CONTRACT_FILE, Contract, Ranges
@@ -209,11 +209,12 @@ class RangedCounts:
 def load_bundle(folder: str | Path) -> Bundle:
     """Read a bundle; every file is checked against its digest, and nothing of it is executed."""
     folder = Path(folder)
-    if not (folder / CONTRACT_FILE).is_file():
-        raise RunError(
-            f"{folder} is not a bundle: it holds no {CONTRACT_FILE}. `countmorl export RUN -o DIR` "
-            "makes one."
-        )
+    with explained_read(folder):
+        if not (folder / CONTRACT_FILE).is_file():
+            raise RunError(
+                f"{folder} is not a bundle: it holds no {CONTRACT_FILE}. `countmorl export RUN -o "
+                "DIR` makes one."
+            )
     check_sums(folder)
     contract = Contract.read(folder)
     policy = in_64_bits(load_policy(folder / POLICY_NAME))

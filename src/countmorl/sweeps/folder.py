@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from countmorl.disk import explained_write
+from countmorl.disk import explained_read, explained_write
 from countmorl.errors import ConfigError, CountMorlError, RunError
 from countmorl.files import write_text
 from countmorl.json_files import parse_json
@@ -39,10 +39,11 @@ class SweepFolder:
     def open(cls, path: str | Path) -> SweepFolder:
         """Open the folder of a sweep; anything else is a `RunError`."""
         folder = cls(Path(path))
-        if not folder.path.is_dir():
-            raise RunError(f"There is no folder {path}.")
-        if not folder.exists:
-            raise RunError(f"{path} is not the folder of a sweep: it holds no {PLAN}.")
+        with explained_read(folder.path):
+            if not folder.path.is_dir():
+                raise RunError(f"There is no folder {path}.")
+            if not folder.exists:
+                raise RunError(f"{path} is not the folder of a sweep: it holds no {PLAN}.")
         return folder
 
     def rows(self) -> list[dict[str, Any]]:
