@@ -12,7 +12,6 @@ import countmorl.cli
 from countmorl.algorithms import ALGORITHMS
 from countmorl.cli import ENTRIES, main
 
-
 LONG = "c" * 5000
 """A name that no system takes."""
 
