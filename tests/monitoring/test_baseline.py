@@ -44,6 +44,7 @@ def of(name, change):
         (lambda arrays, meta: arrays.update(low=np.zeros(2)), "`low` has the shape"),
         (lambda arrays, meta: arrays.update(aside=np.zeros(3, bool)), "`aside` has the shape"),
         (lambda arrays, meta: meta.update(spread=0.0), "do not fit together"),
+        (lambda arrays, meta: meta["origin"].update(episodes=2**63), "do not fit together"),
         (lambda arrays, meta: meta.update(sizes=[2**62, 1]), "but foretells others"),
         (of("foretold.scale", lambda a: a[:1]), "`foretold.scale` is not"),
         (of("foretold.spin", lambda a: a[:-1]), "`foretold.spin` is not"),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -107,13 +107,13 @@ def read_choice(path: Path) -> None:
     assert np.isfinite(facts.summary.values).all()
 
 
-def guarded(folder: Path, counts: str = "neighbours") -> Path:
+def guarded(folder: Path, thin: float = 3.0) -> Path:
     """A run with a small policy and a guard on it."""
     run, rng = make_run(folder / "run"), np.random.default_rng(0)
     obs = rng.standard_normal((ROWS, 3)).astype(np.float32)
     policy = small_network(rng)
     policy.save(run.path / "policy.safetensors")
-    near = counts_of(counts, obs, policy.act(obs), policy.space, "AVG")
+    near = replace(counts_of("neighbours", obs, policy.act(obs), policy.space, "AVG"), thin=thin)
     settings = GuardSettings(threshold=2.0, release=3.0, fixed=(0.5, 0.5))
     Guard(policy=policy, counts=near, settings=settings, clone=small_network(rng)).save(run.path)
     return run.path / FOLDER
@@ -135,6 +135,13 @@ def small_network(rng: np.random.Generator) -> Policy:
 def part_of_guard(name: str) -> Make:
     """A guard, of which one file is damaged."""
     return lambda folder: guarded(folder) / name
+
+
+def read_part_of_guard(path: Path) -> None:
+    """The same of a part whose digest was forged too."""
+    settings = path.with_name(SETTINGS)
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"parts": ""}))
+    read_guard(path)
 
 
 def read_guard(path: Path) -> None:
@@ -263,8 +270,8 @@ BESIDE_FORMATS: dict[str, Format] = {
     "auto-judgement": Format(make_auto_judgement, read_auto_judgement, TEXT),
     "choice": Format(make_choice, read_choice, TEXT),
     "guard": Format(part_of_guard(SETTINGS), read_guard, TEXT),
-    "guard-neighbours": Format(part_of_guard(NEIGHBOURS), read_guard, ARRAYS),
-    "guard-clone": Format(part_of_guard(CLONE), read_guard, ARRAYS),
+    "guard-neighbours": Format(part_of_guard(NEIGHBOURS), read_part_of_guard, ARRAYS),
+    "guard-clone": Format(part_of_guard(CLONE), read_part_of_guard, ARRAYS),
     "added": Format(make_added, read_added, ARRAYS),
     "added-export": Format(make_export, read_export, ARRAYS),
     "baseline": Format(make_baseline, read_baseline, ARRAYS),

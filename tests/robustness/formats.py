@@ -117,7 +117,7 @@ def read_bundle(path: Path) -> None:
     bundle = load_bundle(path.parent)
     json.dumps(to_json(bundle.contract), allow_nan=False)  # As `countmorl serve` says it.
     _, why = bundle.act(np.float32([[(r.low + r.high) / 2 for r in bundle.contract.observation]]))
-    assert why.level is None or set(why.level) <= {"covered", "thin", "unseen"}
+    assert why.level is None or set(why.level) <= {"covered", "thin", "unseen", None}
 
 
 FORMATS: dict[str, Format] = {

@@ -73,7 +73,7 @@ def opinion_of(values: Mapping[str, Any]) -> Opinion:
     reach = values.pop("interval")
     found = Estimate(interval=None if reach is None else tuple(reach), **values)
     if found.interval is not None and len(found.interval) != 2:
-        raise ConfigError(f"`interval` must be two numbers, got {list(reach)}.")
+        raise ConfigError(f"`interval` must be two numbers, got {list(found.interval)}.")
     return _sound(found)
 
 

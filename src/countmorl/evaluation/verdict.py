@@ -80,7 +80,7 @@ class Judgement:
         check_types(found)
         check_types(found.way)
         if found.gain is not None and len(found.gain) != 2:
-            raise ConfigError(f"`gain` must be two numbers, got {list(gain)}.")
+            raise ConfigError(f"`gain` must be two numbers, got {list(found.gain)}.")
         return found
 
 

@@ -101,7 +101,7 @@ def export(
     parts = Parts.of(run, config)
     dataset = dataset_of(run, data=data, simulated=False)
     contract = contract_of(run, parts, dataset, config)
-    with _whole_folder(out) as folder:
+    with whole_folder(out) as folder:
         write_bundle(folder, parts, contract)
         if config.baseline and dataset.next_known.any():
             counted = parts.counts if isinstance(parts.counts, Counts) else None
@@ -269,7 +269,7 @@ def _write_json(path: Path, value: Any) -> None:
 
 
 @contextmanager
-def _whole_folder(out: Path) -> Iterator[Path]:
+def whole_folder(out: Path) -> Iterator[Path]:
     """Yield a new folder beside `out` that becomes it only if the block succeeds."""
     with explained_write(out):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):

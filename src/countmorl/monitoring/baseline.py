@@ -21,6 +21,8 @@ from countmorl.schema import Schema
 
 BASELINE_FILE = "baseline.safetensors"
 KIND, FORMAT = "baseline", 1
+MOST = 10**15
+"""Episodes that a log may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,7 @@ class Baseline:
         for name, (shape, wanted) in shapes.items():
             if shape != wanted:
                 return f"`{name}` has the shape {list(shape)}, wanted {list(wanted)}"
-        if not episodes or not 0 < pool.spread < np.inf or self.origin.episodes < 1:
+        if not episodes or not 0 < pool.spread < np.inf or not 1 <= self.origin.episodes <= MOST:
             return "its parts do not fit together"
         inputs = self.form.obs_dim + self.form.action_dim
         followed = sum(column.part == "followed" for column in self.columns)

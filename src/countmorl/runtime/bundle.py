@@ -38,6 +38,8 @@ from countmorl.runtime.session import NO_NAMES, Session
 from countmorl.runtime.tabular import TabularCounts, TabularPolicy
 
 POLICY_NAME, COUNTS_NAME, SUMS_FILE = "policy.safetensors", "counts.safetensors", "SHA256SUMS"
+DIGESTED = (CONTRACT_FILE, POLICY_NAME, COUNTS_NAME, NEIGHBOURS, CLONE, "baseline.safetensors")
+"""Files of a bundle that decide what it answers: each of them has its digest."""
 MOST_BUNDLE_BYTES = 4_000_000_000
 UNSEEN = "unseen"
 
@@ -256,6 +258,9 @@ def check_sums(folder: Path) -> None:
     sums = {match[2]: match[1] for match in found if match}
     if len(sums) != len(lines) or not {CONTRACT_FILE, POLICY_NAME} <= set(sums):
         raise RunError(f"{path} is damaged: wanted one digest and one file's name a line.")
+    for name in DIGESTED:
+        if name not in sums and (folder / name).exists():
+            raise RunError(f"{path} is damaged: it has no digest of {name}. Export the run again.")
     for name, wanted in sums.items():
         content = read_bytes(folder / name, MOST_BUNDLE_BYTES)
         if hashlib.sha256(content).hexdigest() != wanted:
