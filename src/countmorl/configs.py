@@ -13,6 +13,8 @@ import numpy as np
 from countmorl.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
+MOST_WHOLE = 2**64
+"""Whole numbers beyond it are no settings: larger ones still overflow where they become floats."""
 
 
 def added(absent: Any, **default: Any) -> Any:
@@ -171,7 +173,7 @@ def _fits(hint: Any, value: Any) -> bool:
     if isinstance(value, bool):
         return hint is bool
     if hint is float:
-        return isinstance(value, (int, float))
+        return isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST_WHOLE)
     return isinstance(value, hint)
 
 
