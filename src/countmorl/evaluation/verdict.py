@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from countmorl.evaluation.base import Estimate, Opinion, opinion_of
+from countmorl.configs import check_types
+from countmorl.errors import ConfigError
+from countmorl.evaluation.base import GAINS, Estimate, Opinion, opinion_of
 
 Call = Literal["better", "not shown to be better", "worse", "cannot be judged"]
 DECISIVE = ("fitted Q", "model", "doubly robust")
@@ -69,9 +71,9 @@ class Judgement:
 
     @classmethod
     def of_dict(cls, values: Mapping[str, Any]) -> Judgement:
-        """Read what `as_dict` has written."""
+        """Read what `as_dict` has written; a `ConfigError` says what no judgement is."""
         gain = values["gain"]
-        return cls(
+        found = cls(
             name=values["name"],
             verdict=values["verdict"],
             sentence=values["sentence"],
@@ -81,6 +83,11 @@ class Judgement:
             gain=None if gain is None else tuple(gain),
             notes=tuple(values["notes"]),
         )
+        check_types(found)
+        check_types(found.way)
+        if found.gain is not None and len(found.gain) != 2:
+            raise ConfigError(f"`gain` must be two numbers, got {list(found.gain)}.")
+        return found
 
 
 def decide(
@@ -115,7 +122,7 @@ def heard_of(opinions: Mapping[str, Opinion]) -> dict[str, Estimate]:
     return {
         key: each
         for key, each in opinions.items()
-        if key in DECISIVE and isinstance(each, Estimate) and "gain" in each.facts
+        if key in DECISIVE and isinstance(each, Estimate) and set(GAINS) <= set(each.facts)
     }
 
 
