@@ -80,6 +80,12 @@ class Axis:
             return f"{self.name} above {self.cuts[first - 1]:g}{unit}"
         return f"{self.name} from {self.cuts[first - 1]:g} to {self.cuts[last]:g}{unit}"
 
+    def told(self, x: float) -> float | str:
+        """One value as it is told: rounded, or by its label."""
+        if self.labels:
+            return self.labels[int(self.places(np.array([x]))[0])]
+        return float(f"{x:.4g}")
+
     def holds(self, number: int, x: np.ndarray) -> np.ndarray:
         """Which numbers lie in a range."""
         first, last = self.ranges[number]
@@ -130,11 +136,15 @@ class Table:
         return np.stack(found, axis=1)
 
     def pairs(self, *, actions: bool) -> list[tuple[int, int]]:
-        """Pairs of columns: of observation and action, or of the observation alone."""
+        """Pairs of columns: of observation and action, or of the observation alone.
+
+        The values of one category exclude each other, which is no news of a log.
+        """
         seen, every = range(self.observed), range(len(self.axes))
         if actions:
             return [(i, j) for i in seen for j in every[self.observed :]]
-        return [(i, j) for i in seen for j in seen if i < j]
+        names = [axis.name for axis in self.axes]
+        return [(i, j) for i in seen for j in seen if i < j and names[i] != names[j]]
 
 
 def _columns(columns: Sequence[Column]) -> dict[str, Column]:

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from countmorl.coverage.axes import Table
-from countmorl.coverage.imagined import COVERED, Imagined
+from countmorl.coverage.imagined import UNSEEN, Imagined
 from countmorl.coverage.nearest import Nearest
 from countmorl.coverage.regions import contrast
 
 MOST, EXAMPLES = 5, 3
 BEYOND = 5
 """Steps after the first unseen pair of a rollout: farther on the model says nothing."""
+SPARSE = 0.075
+"""Share of the log beyond which a region is logged often enough, whatever else is rare there."""
 LEAST = 10
 """Imagined pairs that make a region."""
 
@@ -25,8 +27,15 @@ class Example:
     """A logged row near a region."""
 
     row: int
-    columns: dict[str, float]
+    """Where it lies in the log; 0 is the first."""
+    columns: dict[str, float | str]
     """Its columns of the region, by name."""
+
+    @property
+    def text(self) -> str:
+        """The row in words."""
+        told = ", ".join(f"{name} {value}" for name, value in self.columns.items())
+        return f"row {self.row:,} ({told})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +61,21 @@ class Wanted:
 
 
 def log_next(
-    table: Table, imagined: Sequence[tuple[Imagined, np.ndarray]], nearest: Nearest
+    table: Table,
+    imagined: Sequence[tuple[Imagined, np.ndarray]],
+    nearest: Nearest,
+    *,
+    least: float,
+    rows: np.ndarray | None = None,
 ) -> list[Wanted]:
     """Regions to log, the first the one that holds most of what is rare, reached and valuable.
 
-    `imagined` are rollouts with the value of each of their pairs. Rare: thin or unseen. Valuable:
-    above the median of all imagined pairs. Each region is the rectangle that holds most of them
-    and least of the log; what it holds is then taken away, and the next is looked for.
+    `imagined` are rollouts with the value of each of their pairs. Rare: unseen, or of a count below
+    `least`. Valuable: above the median of all imagined pairs. Each region is the rectangle that
+    holds most of them and least of the log; what it holds is then taken away, and the next is
+    looked for. `rows` says where logged rows lie in the whole log, where they are a part of it.
     """
-    parts = [_candidates(table, *each) for each in imagined]
+    parts = [_candidates(table, *each, least) for each in imagined]
     numbers, value, rollout, rare = (np.concatenate(each) for each in zip(*parts, strict=True))
     if not len(value):
         return []
@@ -72,8 +87,9 @@ def log_next(
     total, found = int(good.sum()), []
     data = nearest.dataset
     logged = table.numbers(data.obs, data.action)
+    numbered = np.arange(len(data)) if rows is None else rows
     while len(found) < MOST and good.sum() >= max(LEAST, 0.02 * total):
-        box = contrast(table, numbers[good], logged)
+        box = contrast(table, numbers[good], logged, most=SPARSE)
         if box is None or box.gain <= 0:
             break
         here = good & box.holds(table, numbers)
@@ -86,7 +102,7 @@ def log_next(
                 usual=float(value.mean()),
                 rows=int(inside.sum()),
                 share=float(here.sum() / max(1, total)),
-                examples=_examples(table, numbers[here], logged, box.columns),
+                examples=_examples(table, numbers[here], logged, box.columns, numbered),
             )
         )
         good = good & ~here
@@ -94,7 +110,7 @@ def log_next(
 
 
 def _candidates(
-    table: Table, imagined: Imagined, value: np.ndarray
+    table: Table, imagined: Imagined, value: np.ndarray, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Numbers, values, rollouts of the pairs that can be reached; and which of them are rare."""
     steps, rollouts = imagined.alive.shape
@@ -104,20 +120,25 @@ def _candidates(
     reach = imagined.alive & (np.arange(steps)[:, None] < last)
     numbers = table.numbers(imagined.obs[reach], imagined.action[reach])
     rollout = np.broadcast_to(np.arange(rollouts), (steps, rollouts))[reach]
-    return numbers, value[reach], rollout, imagined.level[reach] < COVERED
+    rare = (imagined.level[reach] == UNSEEN) | (imagined.count[reach] < least)
+    return numbers, value[reach], rollout, rare
 
 
 def _examples(
-    table: Table, wanted: np.ndarray, logged: np.ndarray, columns: tuple[int, int]
+    table: Table,
+    wanted: np.ndarray,
+    logged: np.ndarray,
+    columns: tuple[int, int],
+    numbered: np.ndarray,
 ) -> tuple[Example, ...]:
     """Logged rows that are nearest to the middle of a region, in all columns."""
-    spread = logged.std(axis=0)
+    spread, axes = logged.std(axis=0), [(c, table.axes[c]) for c in columns]
     apart = (logged - np.median(wanted, axis=0)) / np.where(spread == 0, 1, spread)
     rows = np.argsort(np.square(apart).sum(axis=1), kind="stable")[:EXAMPLES]
     return tuple(
         Example(
-            row=int(row),
-            columns={table.axes[c].name: float(f"{logged[row, c]:.4g}") for c in columns},
+            row=int(numbered[row]),
+            columns={a.name: a.told(float(logged[row, c])) for c, a in axes},
         )
         for row in rows
     )

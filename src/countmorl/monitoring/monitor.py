@@ -212,7 +212,8 @@ def extremes(today: Today, false_alarms: float) -> list[Alarm]:
             if rare(int(times)):
                 text = (
                     f"{column} goes {way} {ever:.4g}, the farthest of the training, in {times:,} "
-                    f"of {today.episodes:,} episodes, up to {most:.4g}."
+                    f"of {today.episodes:,} episodes, {'up' if way == 'above' else 'down'} to "
+                    f"{most:.4g}."
                 )
                 found.append(Alarm(kind="beyond", column=column, sentence=text))
     for column, times in today.strange.items():
