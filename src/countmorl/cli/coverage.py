@@ -63,9 +63,7 @@ def coverage(
     say = lambda text: print(text, "...", file=sys.stderr, flush=True)  # noqa: E731
     if (Path(source) / "config.json").exists():
         run = Run.open(source)
-        found = coverage_of_run(
-            run, data=data, counts=counts, steps=steps, seed=seed, say=say
-        )
+        found = coverage_of_run(run, data=data, counts=counts, steps=steps, seed=seed, say=say)
         write_coverage(run, found)
     elif data is not None:
         raise ConfigError(f"--data says where a run's data lie, and {source} is no run.")
@@ -152,7 +150,7 @@ def _wanted(wanted: tuple[Wanted, ...], valued_by: str) -> None:
         return
     print(f"\nWhat to log next: reached, worth much ({valued_by}), and rare")
     print_table(
-        ("region", "reached", "value", "usual value", "logged rows", "nearest rows in the log"),
+        ("region", "reached", "value", "usual there", "logged rows", "nearest rows in the log"),
         (
             (
                 each.text,

@@ -36,6 +36,7 @@ from countmorl.evaluation.stepping import Stepper
 from countmorl.files import write_text
 from countmorl.rollouts import PenalizedModel
 from countmorl.runs.folder import Run
+from countmorl.runtime.base import PolicyLike
 from countmorl.runtime.counts import Counts
 from countmorl.runtime.guard import Counter, policy_digest
 from countmorl.runtime.levels import LEVELS, CountsPairs
@@ -198,30 +199,49 @@ def _ways(
         imagined[name] = imagine(stepper, actor, counts, steps=steps)
     nearest = Nearest.of(taught, seed=seed)
     far = {"rows": rows, "least": least_of(taught if judged is None else judged, counts)}
-    values, by = _values(run, taught, list(imagined.values()))
+    worth, by = _values(run, taught, list(imagined.values()), clone)
     return {
         "ways": tuple(Way.of(name, each) for name, each in imagined.items()),
         "ways_out": tuple(ways_out(imagined["policy"], nearest)),
-        "wanted": tuple(
-            log_next(table, list(zip(imagined.values(), values, strict=True)), nearest, **far)
-        ),
+        "wanted": tuple(log_next(table, worth, nearest, **far)),
         "valued_by": by,
     }
 
 
-def _values(run: Run, taught: Dataset, imagined: list[Imagined]) -> tuple[list[np.ndarray], str]:
-    """What imagined pairs are worth: by the run's critics, or by what they earn from there on."""
+def _values(
+    run: Run, taught: Dataset, imagined: list[Imagined], clone: PolicyLike
+) -> tuple[list[tuple[Imagined, np.ndarray, np.ndarray]], str]:
+    """What imagined pairs are worth, and what is usual there.
+
+    By the run's critics, against what a clone of the log would do in the same situations; or, where
+    there are none, by what pairs earn from there on, against the median of all.
+    """
     agent = agent_of(run, taught)
     if agent is None:
         discount = Measure.of(taught).discount
-        return [each.to_go(discount) for each in imagined], "imagined rewards to go"
-    found = []
+        values = [each.to_go(discount) for each in imagined]
+        usual = np.median(
+            np.concatenate([v[e.alive] for v, e in zip(values, imagined, strict=True)])
+        )
+        worth = [
+            (each, value, np.full(value.shape, usual))
+            for each, value in zip(imagined, values, strict=True)
+        ]
+        return worth, "imagined rewards to go"
+    worth = []
     for each in imagined:
         shape = each.reward.shape
         obs = each.obs.reshape(-1, each.obs.shape[-1]).astype(np.float32)
         action = each.action.reshape(-1, each.action.shape[-1]).astype(np.float32)
-        found.append(critics_value(agent, obs, taught.space.scaled(action)).reshape(shape))
-    return found, "the run's own critics"
+        usual_action = taught.space.vectors(clone.act(obs))
+        worth.append(
+            (
+                each,
+                critics_value(agent, obs, taught.space.scaled(action)).reshape(shape),
+                critics_value(agent, obs, usual_action).reshape(shape),
+            )
+        )
+    return worth, "the run's own critics"
 
 
 def _regions(table: Table, dataset: Dataset) -> dict[str, Any]:

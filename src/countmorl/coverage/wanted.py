@@ -14,6 +14,8 @@ from countmorl.coverage.nearest import Nearest
 from countmorl.coverage.regions import contrast
 
 MOST, EXAMPLES = 5, 3
+MARGIN = 0.01
+"""Deviations by which a pair must be worth more than what is usual."""
 BEYOND = 5
 """Steps after the first unseen pair of a rollout: farther on the model says nothing."""
 SPARSE = 0.075
@@ -48,7 +50,8 @@ class Wanted:
     value: float
     """What the pairs there seem to be worth, on average."""
     usual: float
-    """The same of all imagined pairs."""
+    """The same of what is usual: of what a clone of the log would do in the same situations, or,
+    without critics, of all imagined pairs."""
     rows: int
     """Logged rows there."""
     share: float
@@ -62,7 +65,7 @@ class Wanted:
 
 def log_next(
     table: Table,
-    imagined: Sequence[tuple[Imagined, np.ndarray]],
+    imagined: Sequence[tuple[Imagined, np.ndarray, np.ndarray]],
     nearest: Nearest,
     *,
     least: float,
@@ -70,20 +73,22 @@ def log_next(
 ) -> list[Wanted]:
     """Regions to log, the first the one that holds most of what is rare, reached and valuable.
 
-    `imagined` are rollouts with the value of each of their pairs. Rare: unseen, or of a count below
-    `least`. Valuable: above the median of all imagined pairs. Each region is the rectangle that
-    holds most of them and least of the log; what it holds is then taken away, and the next is
+    `imagined` are rollouts with the value of each of their pairs, and what is usual there. Rare:
+    unseen, or of a count below `least`. Valuable: above what is usual. Each region is the rectangle
+    that holds most of them and least of the log; what it holds is then taken away, and the next is
     looked for. `rows` says where logged rows lie in the whole log, where they are a part of it.
     """
     parts = [_candidates(table, *each, least) for each in imagined]
-    numbers, value, rollout, rare = (np.concatenate(each) for each in zip(*parts, strict=True))
+    numbers, value, usual, rollout, rare = (
+        np.concatenate(each) for each in zip(*parts, strict=True)
+    )
     if not len(value):
         return []
     # The policies' rollouts begin at the same logged rows, and are told apart.
     shift = np.repeat(np.arange(len(parts)), [len(part[1]) for part in parts])
-    rollouts = sum(each.alive.shape[1] for each, _ in imagined)
+    rollouts = sum(each.alive.shape[1] for each, *_ in imagined)
     rollout = rollout + shift * rollouts
-    good = rare & (value >= np.median(value))
+    good = rare & (value - usual > MARGIN * value.std())
     total, found = int(good.sum()), []
     data = nearest.dataset
     logged = table.numbers(data.obs, data.action)
@@ -99,7 +104,7 @@ def log_next(
                 text=box.said(table),
                 reached=len(np.unique(rollout[here])) / rollouts,
                 value=float(value[here].mean()),
-                usual=float(value.mean()),
+                usual=float(usual[here].mean()),
                 rows=int(inside.sum()),
                 share=float(here.sum() / max(1, total)),
                 examples=_examples(table, numbers[here], logged, box.columns, numbered),
@@ -110,9 +115,9 @@ def log_next(
 
 
 def _candidates(
-    table: Table, imagined: Imagined, value: np.ndarray, least: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers, values, rollouts of the pairs that can be reached; and which of them are rare."""
+    table: Table, imagined: Imagined, value: np.ndarray, usual: np.ndarray, least: float
+) -> tuple[np.ndarray, ...]:
+    """Numbers, values, usual values, rollouts of the pairs in reach; and which of them are rare."""
     steps, rollouts = imagined.alive.shape
     gone, step = imagined.left
     last = np.full(rollouts, steps)
@@ -121,7 +126,7 @@ def _candidates(
     numbers = table.numbers(imagined.obs[reach], imagined.action[reach])
     rollout = np.broadcast_to(np.arange(rollouts), (steps, rollouts))[reach]
     rare = (imagined.level[reach] == UNSEEN) | (imagined.count[reach] < least)
-    return numbers, value[reach], rollout, rare
+    return numbers, value[reach], usual[reach], rollout, rare
 
 
 def _examples(

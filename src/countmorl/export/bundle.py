@@ -44,7 +44,15 @@ from countmorl.runtime.contract import (
     Range,
 )
 from countmorl.runtime.counts import Counts
-from countmorl.runtime.guard import CLONE, FOLDER, NEIGHBOURS, SETTINGS, Guard, GuardSettings, policy_digest
+from countmorl.runtime.guard import (
+    CLONE,
+    FOLDER,
+    NEIGHBOURS,
+    SETTINGS,
+    Guard,
+    GuardSettings,
+    policy_digest,
+)
 from countmorl.runtime.load import load_policy
 from countmorl.runtime.neighbours import Neighbours
 from countmorl.runtime.tabular import TabularCounts, TabularPolicy

@@ -84,7 +84,7 @@ def way_out_grid(ways: Sequence[Values]) -> Grid:
 
 def wanted_grid(wanted: Sequence[Values]) -> Grid:
     """What to log next."""
-    heads = ["region", "reached by", "value", "usual value", "logged rows", "rows like it"]
+    heads = ["region", "reached by", "value", "usual there", "logged rows", "rows like it"]
     rows = [
         [
             words(each["text"]),
