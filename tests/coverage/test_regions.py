@@ -90,6 +90,18 @@ def test_two_values_of_one_category_are_no_situation():
     assert regions_of(clinic(), actions=False) == []
 
 
+def test_the_sine_and_the_cosine_of_an_hour_are_no_situation():
+    hour = np.random.default_rng(0).uniform(0, 2 * np.pi, 4000)
+    obs = np.column_stack([np.sin(hour), np.cos(hour)]).astype(np.float32)
+    clock = Column(name="clock", kind="hour")
+    assert len(clock.numbers) == 2
+    schema = Schema(obs=(clock,), action=(Column(name="dose"),))
+    log = rest(4000) | {"obs": obs, "next_obs": obs, "schema": schema_bytes(schema)}
+    assert regions_of(load(log), actions=False) == []
+    plain = {name: value for name, value in log.items() if name != "schema"}
+    assert regions_of(load(plain), actions=False) != []
+
+
 def test_the_rectangle_that_holds_one_table_and_not_the_other():
     data = log_without()
     table = Table.of(data)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from countmorl.monitoring.chance import LEAST, Pool, exceeding
+from countmorl.monitoring.chance import LEAST, Pool, exceeding, widened
 from countmorl.monitoring.tally import Edges, Tally
 
 
@@ -42,6 +42,13 @@ def test_the_limit_is_exceeded_as_seldom_as_is_asked():
     assert 1.8 < limit < 2.4  # Two deviations of a normal number.
     assert (np.abs(chance.moves).max(axis=1) > limit).mean() <= 0.05
     assert pool(rarer=True).by_chance(25).limit(0.05) < limit
+
+
+def test_few_episodes_widen_the_limit_as_students_quantile_does():
+    # One in forty: 2.093 of Student's with 19 degrees of freedom, 1.960 of the normal.
+    assert widened(20, 0.025) == pytest.approx(2.093 / 1.960, rel=1e-3)
+    assert widened(10_000, 1e-4) == pytest.approx(1, abs=1e-3)
+    assert widened(1, 0.01) == widened(3, 0.01) > widened(4, 0.01)
 
 
 def test_fewer_set_aside_move_farther():

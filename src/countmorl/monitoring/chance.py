@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import stats
 
 from countmorl.monitoring.tally import Edges, Tally
 
@@ -91,7 +92,14 @@ class Pool:
             fair = (1 / today + 1 / kept) / (1 / today + 1 / apart + 1 / kept)
             found.append(self._moves(rng, today, out, rest) / own * np.sqrt(fair))
         parts = (whole / spread, np.concatenate(found))
-        return Chance(spread=spread, moves=parts[1], within=parts[0], upward=self.upward)
+        return Chance(
+            spread=spread,
+            moves=parts[1],
+            within=parts[0],
+            upward=self.upward,
+            episodes=count,
+            columns=len(self.fitted) + 1,
+        )
 
     def _spread(self, moves: np.ndarray, episodes: int) -> np.ndarray:
         """Deviations of what was drawn; from so few, it varies too little, as where n divides."""
@@ -148,6 +156,10 @@ class Chance:
     """The same of logs of the very episodes that the spread was learned from."""
     upward: np.ndarray
     """Tests of which only a rise is an alarm, [tests]."""
+    episodes: int
+    """Episodes of the training that all of it comes from."""
+    columns: int
+    """Columns that are tested, the reward among them."""
 
     @cached_property
     def largest(self) -> tuple[np.ndarray, ...]:
@@ -158,7 +170,17 @@ class Chance:
     def limit(self, false_alarms: float) -> float:
         """What the largest move of all tests exceeds by chance so seldom, in both kinds of logs."""
         level = 1 - false_alarms
-        return max(float(np.quantile(each, level, method="higher")) for each in self.largest)
+        found = max(float(np.quantile(each, level, method="higher")) for each in self.largest)
+        return found * widened(self.episodes, false_alarms / (2 * self.columns))
+
+
+def widened(episodes: int, chance: float) -> float:
+    """How much farther a limit must lie whose spread was learned from so few episodes.
+
+    Drawn again and again, they do not tell how unusual they are themselves: Student's quantile
+    over the normal one.
+    """
+    return float(stats.t.isf(chance, max(2, episodes - 1)) / stats.norm.isf(chance))
 
 
 def exceeding(inside: int, outside: int, beyond: int) -> float:
