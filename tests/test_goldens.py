@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from countmorl.counting.base import CodesConfig
 from countmorl.envs.gridworld import WORLDS
 from countmorl.files import read_arrays
 from countmorl.tabular.train import train_tabular
-from small_runs import QUIET, numbered_log, small, vector_log
+from small_runs import MODEL, QUIET, numbered_log, small, vector_log
 
 FOLDER = Path(__file__).parent / "goldens"
 CODES = CodesConfig(bits="auto", fit_epochs=1, fit_updates=9)
@@ -47,6 +48,7 @@ RUNS: dict[str, Callable[[Path], Run]] = {
         for name, cls in ALGORITHMS.items()
         if cls.takes_discrete
     },
+    "mopo-normalised": _trained("mopo", vector_log, model=replace(MODEL, norm=True)),
     # What none of the above has: a learned rule of ends, a search for the code's length, verified
     # codes and imitation by the data; counters.
     "count-morl-search": _trained(

@@ -15,9 +15,12 @@ from countmorl.errors import ConfigError, did_you_mean
 T = TypeVar("T")
 
 
-def added(default: Any) -> Any:
-    """A field that files of earlier versions lack, whose absence there means `default` for good."""
-    return dataclasses.field(default=default, metadata={"absent": default})
+def added(absent: Any, **default: Any) -> Any:
+    """A field that files of earlier versions lack, whose absence there means `absent` for good.
+
+    Its default is the same, unless `default` names another one.
+    """
+    return dataclasses.field(**({"default": absent} | default), metadata={"absent": absent})
 
 
 def to_json(config: Any) -> dict[str, Any]:

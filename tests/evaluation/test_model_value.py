@@ -1,5 +1,7 @@
 """Rollouts in a model that is the truth, and cuts where nothing was logged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from countmorl.evaluation.base import Estimate, Refusal
 from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure
-from countmorl.evaluation.model_value import ModelValue, Rolled
+from countmorl.evaluation.model_value import CARRIED, STRETCHES, ModelValue, Rolled
 from countmorl.evaluation.support import Support
 from worlds import linear_log, linear_value, never, true_model
 
@@ -90,3 +92,32 @@ def test_the_median_of_the_elites_and_its_interval():
     assert found.value == 3.0
     low, high = found.interval(0)
     assert low < 3.0 < high
+
+
+def test_cuts_are_as_far_out_as_a_clone_needs():
+    data = linear_log()
+    judge, still = judge_of(data), always(0.0, data)
+    same, carried = judge.carrying(still, 0.0)
+    assert (same.stretch, carried.way_cut) == (1.0, 0.0)
+
+    def limited(limit):
+        return replace(judge, support=replace(judge.support, limit=limit.astype(np.float32)))
+
+    none, lost = limited(judge.support.limit / 1e6).carrying(still, 0.0)
+    assert (none.stretch, lost.way_cut) == (STRETCHES[-1], 1.0)
+    a_little_short = judge.support.limit * judge.roll(still).far.max() / 1.4
+    found, carried = limited(a_little_short).carrying(still, 0.0)
+    assert found.stretch in STRETCHES[1:-1]
+    assert carried.way_cut <= CARRIED
+
+
+@pytest.mark.parametrize(("log", "noise"), [(1.0, 0.0), (-50.0, 1.0)])
+def test_noise_is_drawn_where_a_clone_is_then_worth_what_the_log_earned(monkeypatch, log, noise):
+    data = linear_log()
+    worth = {1.0: -50.0, 0.0: 0.0}
+    monkeypatch.setattr(
+        ModelValue, "roll", lambda self, actor: rolled([[worth[self.noise]] * 9] * 2)
+    )
+    judge, carried = judge_of(data).carrying(always(0.0, data), log)
+    assert judge.noise == noise
+    assert carried.value == worth[noise]

@@ -4,6 +4,7 @@ import numpy as np
 
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.stepping import ROLLOUTS, Stepper
+from countmorl.rollouts import PenalizedModel
 from worlds import linear_log, true_model
 
 
@@ -24,3 +25,16 @@ def test_a_step_of_the_truth():
     np.testing.assert_allclose(reward, obs[:, 0])
     assert not ends.any()
     assert not stepper.over(9).any()
+
+
+def test_noise_is_drawn_or_not():
+    true = true_model()
+    model = PenalizedModel(true.ensemble, true.pessimism, true.termination, true.layout)
+    parts = {"model": model, "logged": Logged(dataset=linear_log(12))}
+    obs = np.zeros((len(Stepper(**parts).rows), 1), np.float32)
+
+    def after(seed, noise):
+        return Stepper(**parts, seed=seed, noise=noise).step(obs, obs, 0)[0]
+
+    assert (after(0, 0.0) == after(1, 0.0)).all()
+    assert (after(0, 1.0) != after(1, 1.0)).any()

@@ -64,3 +64,15 @@ def test_where_the_log_is_dense_near_is_nearer():
     asked = np.array([[1.005], [1.0 + 5.0], [125.0], [50.0]], np.float32)
     dense, beside, sparse, between = support.counts(asked, np.zeros((4, 1), np.float32))
     assert (dense > 0, beside, sparse > 0, between) == (True, 0, True, 0)
+
+
+def test_what_counts_nothing_lies_beyond_one():
+    data = linear_log()
+    support = Support.of(data, None)
+    rng = np.random.default_rng(0)
+    obs = rng.uniform(-3, 3, (400, 1)).astype(np.float32)
+    counts, far = support.look(obs, rng.uniform(-1, 1, (400, 1)).astype(np.float32))
+    assert 0 < (counts == 0).sum() < 400
+    assert ((far > 1) == (counts == 0)).all()
+    outward = np.linspace(0, 50, 20, dtype=np.float32)[:, None]
+    assert (np.diff(support.look(outward, np.zeros((20, 1)))[1][5:]) > 0).all()

@@ -55,6 +55,7 @@ AS_PUBLISHED = {
     "model.max_epochs": 200,
     "model.least_steps": 1,
     "model.log_var_min": -10.0,
+    "model.norm": False,
     "model.scale_targets": False,
     "sac.discount": 0.99,
     "sac.actor_rate": 1e-4,

@@ -109,7 +109,8 @@ class Bench:
         support = Support.of(taught, judged, seed=seed)
         value = ModelValue(model=model, support=support, logged=starts, measure=measure, seed=seed)
         say("rolling the clone out")
-        rolled = value.roll(actor)
+        log = behaviour(dataset, measure, seed=seed)
+        value, rolled = value.carrying(actor, log.value if isinstance(log, Estimate) else 0.0)
         log_fit = None
         if config.critics and (measure.horizon is None or measure.horizon <= LONGEST):
             say("fitting critics of the log")
@@ -123,7 +124,7 @@ class Bench:
             measure=measure,
             seed=seed,
             config=config,
-            log=behaviour(dataset, measure, seed=seed),
+            log=log,
             rows=rows,
             starts=starts,
             support=support,

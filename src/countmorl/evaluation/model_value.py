@@ -1,13 +1,14 @@
 """The value of a policy in a learned model: rollouts to the task's end, or to the discount's.
 
-Every elite carries its own rollouts from first to last. A rollout is cut at the first pair that no
-logged row is near to, and what follows is taken to be as bad as the log's worst: what a model
-promises where it was never taught counts for nothing.
+Every elite carries its own rollouts from first to last. A rollout is cut at the first pair that lies
+too far from all logged rows, and what follows is taken to be as bad as the log's worst: what a model
+promises where it was never taught counts for nothing. How far is too far is told by a clone of the
+log, whose own rollouts must hardly ever be cut.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,6 +27,11 @@ MOST_CUT = 0.5
 """Share of its way beyond which a policy's value is what was assumed, not what was rolled out."""
 CLONE_CUT = 0.3
 """The same of the clone: a model that cannot carry it carries nobody."""
+CARRIED = 0.15
+"""The same of the clone, which cuts are made for where that is possible."""
+STRETCHES = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
+"""How far a pair may lie at the most before a rollout is cut, in what nearly all logged ones need.
+Over hundreds of steps one of them always lies a little farther."""
 MADE_BY = "rollouts in each elite of the model"
 
 
@@ -46,6 +52,9 @@ class Rolled:
     """What the cuts cost, beside going on as the log does."""
     asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     """Which rollouts were under way at each step, [steps, rollouts]."""
+    far: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))
+    """How far their pairs lay from the log, 1 being as far as nearly all logged ones; 0 where a
+    rollout was over. [steps, rollouts]"""
 
     @property
     def value(self) -> float:
@@ -72,6 +81,31 @@ class ModelValue:
     logged: Logged
     measure: Measure
     seed: int = 0
+    stretch: float = 1.0
+    """How far a pair may lie before its rollout is cut."""
+    noise: float = 1.0
+    """How much of the spread that the model foretells is drawn."""
+
+    def carrying(self, clone: Actor, log: float) -> tuple[ModelValue, Rolled]:
+        """The rollouts in which a clone is worth most nearly what its log earned.
+
+        With the noise that the model foretells, or by its means alone: on a log of a machine most of
+        that noise is the model's own error, and drawn anew at every step it throws over what stands.
+        """
+        both = [replace(self, noise=noise)._stretched(clone) for noise in (1.0, 0.0)]
+        return min(both, key=lambda each: abs(each[1].value + max(0.0, each[1].lost) - log))
+
+    def _stretched(self, clone: Actor) -> tuple[ModelValue, Rolled]:
+        """Cuts that are far enough out for a clone of the log, and what the clone then is worth."""
+        widest = replace(self, stretch=STRETCHES[-1])
+        rolled = widest.roll(clone)
+        for stretch in STRETCHES[:-1]:
+            beyond = rolled.far > stretch
+            first = np.where(beyond.any(axis=0), beyond.argmax(axis=0), self.measure.steps)
+            if (self.measure.rest(first) / self.measure.rest(0)).mean() <= CARRIED:
+                found = replace(self, stretch=stretch)
+                return found, found.roll(clone) if beyond.any() else rolled
+        return widest, rolled
 
     def __call__(self, actor: Actor, clone: Rolled, log: Estimate) -> Opinion:
         """Judge a policy beside a clone of the log, rolled out alike."""
@@ -83,6 +117,8 @@ class ModelValue:
             "length": rolled.length,
             "clone": clone.value,
             "clone_way_cut": clone.way_cut,
+            "stretch": self.stretch,
+            "noise": self.noise,
         }
         low, high = rolled.interval(self.seed)
         each = np.quantile(rolled.values, 0.1)
@@ -107,19 +143,23 @@ class ModelValue:
     def roll(self, actor: Actor) -> Rolled:
         """Roll a policy out, step by step: it may be code of any kind."""
         data, measure = self.logged.dataset, self.measure
-        stepper = Stepper(model=self.model, logged=self.logged, seed=self.seed)
+        stepper = Stepper(
+            model=self.model, logged=self.logged, seed=self.seed, noise=self.noise
+        )
         obs, actor = data.obs[stepper.rows], actor.begun()
         worst, usual = worst_rate(data), usual_reward(data, measure)
         low, high = float(data.reward.min()), float(data.reward.max())
         value, alive = np.zeros(len(obs)), np.ones(len(obs), bool)
         cut_at, assumed = np.full(len(obs), -1), np.zeros(len(obs))
-        seen, thin, asked = 0, 0, []
+        seen, thin, asked, far = 0, 0, [], []
         for at, weight in enumerate(measure.weights):
             action = actor(obs)
             asked.append(alive.copy())
-            count = self.support.counts(obs[alive], action[alive])
+            count, beside = self.support.look(obs[alive], action[alive])
             seen, thin = seen + len(count), thin + int((count < THIN).sum())
-            lost = np.flatnonzero(alive)[count == 0]
+            far.append(np.zeros(len(obs)))
+            far[-1][alive] = beside
+            lost = np.flatnonzero(alive)[beside > self.stretch]
             following, reward, ends_here = stepper.step(obs, action, at)
             broken = ~np.isfinite(following).all(axis=1) | ~np.isfinite(reward)
             lost = np.union1d(lost, np.flatnonzero(alive & broken))
@@ -143,6 +183,7 @@ class ModelValue:
             length=seen / len(obs),
             lost=float((behind * usual - np.where(cut_at >= 0, assumed, 0.0)).mean()),
             asked=np.stack(asked),
+            far=np.stack(far),
         )
 
     @property

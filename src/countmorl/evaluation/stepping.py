@@ -28,6 +28,8 @@ class Stepper:
     model: PenalizedModel
     logged: Logged
     seed: int = 0
+    noise: float = 1.0
+    """How much of the spread that the model foretells is drawn; 0: its means follow."""
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -65,7 +67,8 @@ class Stepper:
             outside = data.next_obs[known][:, list(exogenous)]
             outside = outside.reshape(self.elites, -1, len(exogenous))
         here, done = (jnp.asarray(e.reshape(self.elites, -1, e.shape[1])) for e in (obs, action))
-        found = _advance(self.model, here, done, outside, (jr.key(self.seed), jnp.asarray(at)))
+        drawn = jnp.asarray(self.noise, jnp.float32), jr.key(self.seed), jnp.asarray(at)
+        found = _advance(self.model, here, done, outside, drawn)
         flat = [np.asarray(each).reshape(len(obs), *each.shape[2:]) for each in found]
         return flat[0], flat[1].astype(np.float64), flat[2]
 
@@ -76,19 +79,19 @@ def _advance(
     obs: Float[Array, "elites starts obs"],
     action: Float[Array, "elites starts action"],
     outside: Float[Array | np.ndarray, "elites starts exogenous"] | None,
-    keys: tuple[Key, Int[Array, ""]],
+    drawn: tuple[Float[Array, ""], Key, Int[Array, ""]],
 ) -> tuple[
     Float[Array, "elites starts obs"], Float[Array, "elites starts"], Bool[Array, "elites starts"]
 ]:
-    ensemble = model.ensemble
+    ensemble, (noise, stream, at) = model.ensemble, drawn
 
     def one(member: GaussianNet, obs: Array, action: Array, outside: Array | None, key: Key):
         noise_key, end_key = jr.split(key)
         mean, log_var = member.head(member.trunk(ensemble.standardize(obs, action)))
-        drawn = mean + jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
-        next_obs, reward = model.following(obs, action, drawn, outside)
+        change = mean + noise * jnp.exp(0.5 * log_var) * jr.normal(noise_key, mean.shape)
+        next_obs, reward = model.following(obs, action, change, outside)
         return next_obs, reward, model.termination(obs, action, next_obs, key=end_key)
 
     outside = None if outside is None else jnp.asarray(outside)
-    each = jr.split(jr.fold_in(*keys), len(obs))
+    each = jr.split(jr.fold_in(stream, at), len(obs))
     return jax.vmap(one)(ensemble.elite_members, obs, action, outside, each)

@@ -127,17 +127,25 @@ class Support:
 
     def counts(self, obs: np.ndarray, action: np.ndarray) -> np.ndarray:
         """How many of the logged rows that are kept lie within the radius of each pair."""
-        pairs = self.scale(obs, action)
-        found = [
-            self._count(pairs.some(slice(at, at + BLOCK))) for at in range(0, len(pairs), BLOCK)
-        ]
-        return np.concatenate(found) if found else np.zeros(0, int)
+        return self.look(obs, action)[0]
 
-    def _count(self, pairs: Pairs) -> np.ndarray:
+    def look(self, obs: np.ndarray, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Counts of pairs, and how far from the log they lie: beyond 1 where they count nothing."""
+        pairs = self.scale(obs, action)
+        found = [self._look(pairs.some(slice(at, at + BLOCK))) for at in range(0, len(pairs), BLOCK)]
+        counts, far = zip(*found, strict=True) if found else ((np.zeros(0, int),), (np.zeros(0),))
+        return np.concatenate(counts), np.concatenate(far)
+
+    def _look(self, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
         apart = pairs.squares(self.rows)
         nearest = apart.argmin(axis=1)
-        near = apart[np.arange(len(apart)), nearest] <= np.square(self.limit[nearest])
-        return np.where(near, (apart <= np.square(self.reach)).sum(axis=1), 0)
+        far = np.sqrt(apart[np.arange(len(apart)), nearest]) / self.limit[nearest]
+        counts = np.where(far <= 1, (apart <= np.square(self.reach)).sum(axis=1), 0)
+        # Rows that reach no pair tell by how much they fail to.
+        out = counts == 0
+        short = np.sqrt((apart[out] / np.square(self.reach)).min(axis=1, initial=np.inf))
+        far[out] = np.maximum(far[out], short)
+        return counts, far
 
 
 def _some(rng: np.random.Generator, rows: int, most: int) -> np.ndarray:
