@@ -17,11 +17,11 @@ SPACE = 30
 
 def log_grid(data: Mapping[str, Any]) -> Grid:
     """The log in a few lines."""
-    kind = f"{data['action']} choices" if data["discrete"] else f"{data['action']} numbers"
+    kind = f"{data['action']} choices" if data["discrete"] else _numbers(data["action"])
     rows = [
         ("rows", f"{data['rows']:,}"),
         ("episodes", f"{data['episodes']:,}"),
-        ("observation", f"{data['obs']} numbers"),
+        ("observation", _numbers(data["obs"])),
         ("action", kind),
         ("steps that end the task", f"{data['terminated']:,}"),
         ("reward of a step", _spread(data["rewards"])),
@@ -29,6 +29,10 @@ def log_grid(data: Mapping[str, Any]) -> Grid:
         ("steps of an episode", _spread(data["lengths"])),
     ]
     return grids.grid("The log", ["what", "value"], [[words(a), words(b)] for a, b in rows])
+
+
+def _numbers(count: int) -> str:
+    return f"{count} number{'s' if count != 1 else ''}"
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -50,7 +54,7 @@ def opinion_grid(judged: Sequence[Mapping[str, Any]]) -> Grid:
 
 def _opinion(opinion: Mapping[str, Any]) -> list[Shown]:
     if "refused" in opinion:
-        return [amount(None), amount(None), words("refused")]
+        return [amount(None), words("-"), words("refused")]
     reach, facts = opinion["interval"], opinion["facts"]
     gain = words("-")
     if "gain" in facts:
