@@ -37,7 +37,7 @@ def test_the_region_that_is_rare_and_valuable():
     assert first.reached <= 0.5
     assert first.share > 0.5
     bound = float(first.text.rpartition(" ")[2])
-    assert all(example.columns["action[0]"] > bound - 0.5 for example in first.examples)
+    assert all(float(example.columns["action[0]"]) > bound - 0.5 for example in first.examples)
     assert set(first.as_dict()) >= {"text", "reached", "value", "rows", "examples"}
 
 

@@ -49,7 +49,7 @@ def test_everything_that_was_asked_is_there(page):
         "fewer than 2 logged rows near to it, a clone of whoever logged the data acts, for 1,000",
         "guarded, chosen 9.0 %",
         "glucose observation 40 400 121 50.0 % - 34 points",
-        "raises a false alarm for 1 % of the logs",
+        "is made to raise a false alarm for 1 % of the logs of the same kind",
     ):
         assert words in text, words
     for name in FIGURES:

@@ -143,9 +143,7 @@ class ModelValue:
     def roll(self, actor: Actor) -> Rolled:
         """Roll a policy out, step by step: it may be code of any kind."""
         data, measure = self.logged.dataset, self.measure
-        stepper = Stepper(
-            model=self.model, logged=self.logged, seed=self.seed, noise=self.noise
-        )
+        stepper = Stepper(model=self.model, logged=self.logged, seed=self.seed, noise=self.noise)
         obs, actor = data.obs[stepper.rows], actor.begun()
         worst, usual = worst_rate(data), usual_reward(data, measure)
         low, high = float(data.reward.min()), float(data.reward.max())

@@ -132,7 +132,9 @@ class Support:
     def look(self, obs: np.ndarray, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Counts of pairs, and how far from the log they lie: beyond 1 where they count nothing."""
         pairs = self.scale(obs, action)
-        found = [self._look(pairs.some(slice(at, at + BLOCK))) for at in range(0, len(pairs), BLOCK)]
+        found = [
+            self._look(pairs.some(slice(at, at + BLOCK))) for at in range(0, len(pairs), BLOCK)
+        ]
         counts, far = zip(*found, strict=True) if found else ((np.zeros(0, int),), (np.zeros(0),))
         return np.concatenate(counts), np.concatenate(far)
 

@@ -151,11 +151,11 @@ def watch_grid(card: Values) -> Grid:
     """What a monitor compares with, and by how much a share must move to be an alarm."""
     sizes = list(card["reward_noticed"])
     heads = ["column", "part", "least", "greatest", "middle", "rows at or below it"]
-    heads += [f"alarm beyond, {size} episodes" for size in sizes]
+    heads += [f"{size} episodes" for size in sizes]
     rows = [
         [
             words(each["name"]),
-            words(PARTS.get(each["part"], each["part"])),
+            words(PARTS[each["part"]]),
             amount(each["low"], ".4g"),
             amount(each["high"], ".4g"),
             amount(each["at"], ".4g"),
