@@ -97,7 +97,7 @@ class Pool:
             moves=parts[1],
             within=parts[0],
             upward=self.upward,
-            episodes=count,
+            episodes=self._sizes(np.ones(count, bool)),
             columns=len(self.fitted) + 1,
         )
 
@@ -156,8 +156,8 @@ class Chance:
     """The same of logs of the very episodes that the spread was learned from."""
     upward: np.ndarray
     """Tests of which only a rise is an alarm, [tests]."""
-    episodes: int
-    """Episodes of the training that all of it comes from."""
+    episodes: np.ndarray
+    """Episodes of the training that each test knows its spread from, [tests]."""
     columns: int
     """Columns that are tested, the reward among them."""
 
@@ -170,17 +170,19 @@ class Chance:
     def limit(self, false_alarms: float) -> float:
         """What the largest move of all tests exceeds by chance so seldom, in both kinds of logs."""
         level = 1 - false_alarms
-        found = max(float(np.quantile(each, level, method="higher")) for each in self.largest)
-        return found * widened(self.episodes, false_alarms / (2 * self.columns))
+        return max(float(np.quantile(each, level, method="higher")) for each in self.largest)
+
+    def known_spread(self, false_alarms: float) -> np.ndarray:
+        """The spread of each test as a log that nobody knows is held against it, [tests].
+
+        Episodes that are drawn again and again do not tell how unusual they are themselves.
+        """
+        return self.spread * widened(self.episodes, false_alarms / (2 * self.columns))
 
 
-def widened(episodes: int, chance: float) -> float:
-    """How much farther a limit must lie whose spread was learned from so few episodes.
-
-    Drawn again and again, they do not tell how unusual they are themselves: Student's quantile
-    over the normal one.
-    """
-    return float(stats.t.isf(chance, max(2, episodes - 1)) / stats.norm.isf(chance))
+def widened(episodes: np.ndarray, chance: float) -> np.ndarray:
+    """How much wider a spread is that comes from so few episodes: Student's over the normal's."""
+    return stats.t.isf(chance, np.maximum(2, episodes - 1)) / stats.norm.isf(chance)
 
 
 def exceeding(inside: int, outside: int, beyond: int) -> float:

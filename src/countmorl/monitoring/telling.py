@@ -50,4 +50,5 @@ def baseline_card(baseline: Baseline, *, seed: int = 0) -> dict[str, Any]:
 def _noticed(baseline: Baseline, size: int, seed: int) -> np.ndarray:
     """How far each share must move in a log of so many episodes to be an alarm, [tests]."""
     chance = baseline.pool.by_chance(size, seed=seed)
-    return chance.limit(FALSE_ALARMS * (1 - SHARE)) * chance.spread
+    share = FALSE_ALARMS * (1 - SHARE)
+    return chance.limit(share) * chance.known_spread(share)
