@@ -24,8 +24,8 @@ def test_whoever_can_choose_actions_is_tried():
     vectors, choices = (trials(discrete=each, pull=0.5) for each in (False, True))
     assert [each.algorithm for each in vectors if "count" not in each.algorithm] == [
         "bc",
-        "td3-bc",
         "bc",
+        "td3-bc",
         "td3-bc",
     ]
     assert {each.algorithm for each in choices} == {"bc", "cql", "count-morl"}
@@ -71,7 +71,7 @@ def test_less_time_fewer_epochs_and_relatively_more_of_the_model():
 
 def test_without_count_morl_a_model_is_fitted_to_judge_in():
     found = plan(ASK, trials(discrete=False, pull=0.5)[:2], 0.001)
-    assert [row.algorithm for row in found.rows] == ["model", "bc", "td3-bc"]
+    assert [row.algorithm for row in found.rows] == ["model", "bc", "bc"]
     assert found.rows[0].config.model.max_epochs == FEWEST_OF_MODEL
 
 

@@ -19,6 +19,7 @@ RESULT = {
         "reasons": ["td3-bc epoch 2 is better than the log."],
         "policy": "out/policy.safetensors",
         "handed_out": "td3-bc epoch 2",
+        "warning": None,
     },
 }
 

@@ -105,7 +105,7 @@ def test_cuts_are_as_far_out_as_a_clone_needs():
 
     none, lost = limited(judge.support.limit / 1e6).carrying(still, 0.0)
     assert (none.stretch, lost.way_cut) == (STRETCHES[-1], 1.0)
-    a_little_short = judge.support.limit * judge.roll(still).far.max() / 1.4
+    a_little_short = judge.support.limit * judge.trace(still).far.max() / 1.4
     found, carried = limited(a_little_short).carrying(still, 0.0)
     assert found.stretch in STRETCHES[1:-1]
     assert carried.way_cut <= CARRIED
@@ -116,7 +116,7 @@ def test_noise_is_drawn_where_a_clone_is_then_worth_what_the_log_earned(monkeypa
     data = linear_log()
     worth = {1.0: -50.0, 0.0: 0.0}
     monkeypatch.setattr(
-        ModelValue, "roll", lambda self, actor: rolled([[worth[self.noise]] * 9] * 2)
+        ModelValue, "worth", lambda self, trace: rolled([[worth[self.noise]] * 9] * 2)
     )
     judge, carried = judge_of(data).carrying(always(0.0, data), log)
     assert judge.noise == noise

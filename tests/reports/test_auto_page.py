@@ -67,6 +67,7 @@ def result(taken: str | None = "td3-bc epoch 3", judged: list | None = None) -> 
             "reasons": ["Because."],
             "policy": "out/policy.safetensors",
             "handed_out": "it",
+            "warning": None,
         },
     }
 

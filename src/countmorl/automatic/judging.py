@@ -13,10 +13,11 @@ from typing import Any
 from countmorl.automatic.budget import JUDGING, Clock
 from countmorl.automatic.carrying import policies_of
 from countmorl.automatic.folder import AutoFolder
-from countmorl.automatic.portfolio import Trial
+from countmorl.automatic.portfolio import CLONE, CLONES, Trial
 from countmorl.errors import RunError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.bench import Bench
+from countmorl.evaluation.choice import Choice
 from countmorl.evaluation.verdict import Judgement
 from countmorl.progress import duration
 from countmorl.runs.folder import CONFIG, Run
@@ -113,6 +114,23 @@ def candidates(folder: AutoFolder, plan: Sweep, tried: Sequence[Trial]) -> list[
             )
             ranked.append((back, place, one))
     return [one for _, _, one in sorted(ranked, key=lambda each: each[:2])]
+
+
+def given(found: Sequence[Candidate], choice: Choice) -> Candidate | None:
+    """What is handed out: what was taken, or the clone that is the better by what was judged.
+
+    Where a log mixes behaviours a clone of all of them is often worse than each.
+    """
+    named = {each.name: each for each in found}
+    if choice.taken is not None:
+        return named[choice.taken.name]
+    clones = [
+        named[each.judgement.name]
+        for each in choice.ranked
+        if named[each.judgement.name].label in CLONES
+    ]
+    plain = [each for each in found if each.label == CLONE]
+    return next(iter(clones + plain), None)
 
 
 def remembered(values: Mapping[str, Any]) -> Judgement:

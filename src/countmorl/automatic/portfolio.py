@@ -21,6 +21,8 @@ from countmorl.sweeps.plan import Sweep
 
 CLONE = "clone"
 """What the policy that imitates the log is called."""
+CLONES = (CLONE, f"{CLONE}-best")
+"""The policies that imitate it, all of it or its better episodes."""
 EPOCHS = {"bc": 30, "td3-bc": 100, "cql": 100, "count-morl": 200}
 """Epochs of each method where there is time for all of them."""
 MODEL_EPOCHS, CODES_EPOCHS = 40, 6
@@ -85,14 +87,14 @@ def trials(*, discrete: bool, pull: float) -> tuple[Trial, ...]:
         )
     return (
         clone,
-        plain,
         Trial(
-            label=f"{CLONE}-best",
+            label=CLONES[1],
             algorithm="bc",
             about="imitates the log's better episodes",
             settings={"favour": FAVOUR},
         ),
         Trial(label=count, algorithm=count, about="in a model, by its defaults"),
+        plain,
         Trial(
             label=f"{count}-near",
             algorithm=count,

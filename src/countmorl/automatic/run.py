@@ -14,9 +14,14 @@ from countmorl.automatic import portfolio, sizing
 from countmorl.automatic.budget import TRAINING, Clock, seconds_of
 from countmorl.automatic.carrying import carry_out
 from countmorl.automatic.folder import PAGE, AutoFolder
+<<<<<<< HEAD
 from countmorl.automatic.judging import Candidate, Judging, candidates
 from countmorl.automatic.telling import result_of
 from countmorl.data.card import data_card
+=======
+from countmorl.automatic.judging import Candidate, Judging, candidates, given
+from countmorl.automatic.telling import data_card, result_of
+>>>>>>> main
 from countmorl.data.check import check
 from countmorl.data.dataset import Dataset
 from countmorl.data.findings import Finding
@@ -135,10 +140,10 @@ class _Work:
 
         judged = Judging(self.folder, self.clock, bench, self.say, self.note, self.workers)(found)
         choice = choose_among(list(judged.values()))
-        clones = [each for each in found if each.label == portfolio.CLONE]
-        wanted = choice.taken.name if choice.taken else (clones[0].name if clones else None)
-        path = {each.name: each.path for each in found}.get(wanted or "")
-        (load_policy(path) if path else bench().clone).save(self.folder.policy_path)
+        handed_out = given(found, choice)
+        (load_policy(handed_out.path) if handed_out else bench().clone).save(
+            self.folder.policy_path
+        )
         self.note()
         result = {
             "folder": str(self.folder.path),
@@ -148,7 +153,7 @@ class _Work:
             "workers": self.workers,
             "seed": self.ask.seed,
             "data": card,
-            **result_of(self.folder, tried, sized.plan, found, judged, choice),
+            **result_of(self.folder, tried, sized.plan, found, judged, choice, handed_out),
         }
         result = json.loads(json.dumps(result))  # Lists alone, as the file has them.
         self.folder.write_result(result)

@@ -50,6 +50,7 @@ def result_of(
     found: Sequence[Candidate],
     judged: Mapping[str, Judgement],
     choice: Choice,
+    handed_out: Candidate | None,
 ) -> dict[str, Any]:
     """What was tried, how each policy was judged, and what is to be done."""
     rows = {row.label: row for row in plan.trained}
@@ -74,9 +75,24 @@ def result_of(
             "sentence": choice.sentence,
             "reasons": reasons(choice, judged),
             "policy": str(folder.policy_path),
-            "handed_out": choice.taken.name if choice.taken else f"the {CLONE} of the log",
+            "handed_out": handed_out.name if handed_out else f"the {CLONE} of the log",
+            "warning": _warning(choice, handed_out, judged),
         },
     }
+
+
+def _warning(
+    choice: Choice, handed_out: Candidate | None, judged: Mapping[str, Judgement]
+) -> str | None:
+    """What whoever deploys the clone of a log in its place should know."""
+    if choice.taken is not None:
+        return None
+    found = judged.get(handed_out.name) if handed_out else None
+    if found is None or found.verdict == "cannot be judged":
+        return "nobody could judge it: go on as the log does, and do not deploy it in its place."
+    if found.verdict == "worse":
+        return "it is judged worse than the log: go on as the log does, and do not deploy it."
+    return None
 
 
 def reasons(choice: Choice, judged: Mapping[str, Judgement]) -> list[str]:

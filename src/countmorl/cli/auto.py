@@ -73,5 +73,7 @@ def auto(
         print(reason)
     print(result["choice"]["sentence"])
     print(f"Policy: {result['choice']['policy']} ({result['choice']['handed_out']})")
+    if result["choice"]["warning"]:
+        print(f"warning: {result['choice']['warning']}")
     print(f"Page: {result['folder']}/report.html")
     return 0

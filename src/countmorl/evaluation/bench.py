@@ -39,7 +39,8 @@ SAMPLE = 2_000
 OFF = 0.1
 """Share of a policy's actions at logged states beyond which critics only extrapolate."""
 WIDE = 0.5
-"""A gain whose interval is wider than this, as a share of the log's value, says nothing."""
+"""A gain that may be 0, and whose interval is wider than this share of the log's value, says
+nothing."""
 MISSES = 0.15
 """How far the critics' value of the log may be from what it earned, as a share of that."""
 
@@ -204,7 +205,7 @@ class Bench:
             return refuse("the critics have diverged.")
         if not fitted.settled or not self.log_fit.settled:
             return refuse(f"it has not converged in {fitted.epochs} epochs.")
-        if above - below > WIDE * size:
+        if above - below > WIDE * size and below <= 0 <= above:
             return refuse("its critics differ by more than half of what the log is worth.")
         low, high = log.interval or (log.value, log.value)
         apart = max(low - self.log_fit.value, self.log_fit.value - high, 0.0)

@@ -1,9 +1,9 @@
 """The value of a policy in a learned model: rollouts to the task's end, or to the discount's.
 
-Every elite carries its own rollouts from first to last. A rollout is cut at the first pair that lies
-too far from all logged rows, and what follows is taken to be as bad as the log's worst: what a model
-promises where it was never taught counts for nothing. How far is too far is told by a clone of the
-log, whose own rollouts must hardly ever be cut.
+Every elite carries its own rollouts from first to last. A rollout is cut at the first pair that
+lies too far from all logged rows, and what follows is taken to be as bad as the log's worst: what a
+model promises where it was never taught counts for nothing. How far is too far is told by a clone
+of the log, whose own rollouts must hardly ever be cut.
 """
 
 from __future__ import annotations
@@ -52,9 +52,6 @@ class Rolled:
     """What the cuts cost, beside going on as the log does."""
     asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     """Which rollouts were under way at each step, [steps, rollouts]."""
-    far: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))
-    """How far their pairs lay from the log, 1 being as far as nearly all logged ones; 0 where a
-    rollout was over. [steps, rollouts]"""
 
     @property
     def value(self) -> float:
@@ -70,6 +67,24 @@ class Rolled:
             for picked in rng.integers(0, starts, (DRAWS, starts))
         ]
         return stretched(np.array(draws), self.value, starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Rollouts, step by step; all tables are [steps, rollouts]."""
+
+    asked: np.ndarray
+    """Which were under way."""
+    far: np.ndarray
+    """How far their pairs lay from the log, 1 being as far as nearly all logged ones."""
+    thin: np.ndarray
+    """Which had few logged neighbours."""
+    reward: np.ndarray
+    ended: np.ndarray
+    """Where the task ended."""
+    over: np.ndarray
+    """Where the log had no exogenous numbers left."""
+    elites: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -89,23 +104,21 @@ class ModelValue:
     def carrying(self, clone: Actor, log: float) -> tuple[ModelValue, Rolled]:
         """The rollouts in which a clone is worth most nearly what its log earned.
 
-        With the noise that the model foretells, or by its means alone: on a log of a machine most of
-        that noise is the model's own error, and drawn anew at every step it throws over what stands.
+        With the noise that the model foretells, or by its means alone: on a log of a machine most
+        of that noise is the model's own error, and drawn anew at every step it throws over what
+        stands. Cuts are as far out as the clone needs.
         """
-        both = [replace(self, noise=noise)._stretched(clone) for noise in (1.0, 0.0)]
-        return min(both, key=lambda each: abs(each[1].value + max(0.0, each[1].lost) - log))
-
-    def _stretched(self, clone: Actor) -> tuple[ModelValue, Rolled]:
-        """Cuts that are far enough out for a clone of the log, and what the clone then is worth."""
-        widest = replace(self, stretch=STRETCHES[-1])
-        rolled = widest.roll(clone)
-        for stretch in STRETCHES[:-1]:
-            beyond = rolled.far > stretch
-            first = np.where(beyond.any(axis=0), beyond.argmax(axis=0), self.measure.steps)
-            if (self.measure.rest(first) / self.measure.rest(0)).mean() <= CARRIED:
-                found = replace(self, stretch=stretch)
-                return found, found.roll(clone) if beyond.any() else rolled
-        return widest, rolled
+        found = []
+        for noise in (1.0, 0.0):
+            widest = replace(self, noise=noise, stretch=STRETCHES[-1])
+            trace = widest.trace(clone)
+            for stretch in STRETCHES:
+                value = replace(widest, stretch=stretch)
+                rolled = value.worth(trace)
+                if rolled.way_cut <= CARRIED:
+                    break
+            found.append((value, rolled))
+        return min(found, key=lambda each: abs(each[1].value + max(0.0, each[1].lost) - log))
 
     def __call__(self, actor: Actor, clone: Rolled, log: Estimate) -> Opinion:
         """Judge a policy beside a clone of the log, rolled out alike."""
@@ -141,47 +154,56 @@ class ModelValue:
         return estimate
 
     def roll(self, actor: Actor) -> Rolled:
+        """Roll a policy out, and say what that was worth."""
+        return self.worth(self.trace(actor))
+
+    def trace(self, actor: Actor) -> Trace:
         """Roll a policy out, step by step: it may be code of any kind."""
-        data, measure = self.logged.dataset, self.measure
+        data = self.logged.dataset
         stepper = Stepper(model=self.model, logged=self.logged, seed=self.seed, noise=self.noise)
         obs, actor = data.obs[stepper.rows], actor.begun()
-        worst, usual = worst_rate(data), usual_reward(data, measure)
-        low, high = float(data.reward.min()), float(data.reward.max())
-        value, alive = np.zeros(len(obs)), np.ones(len(obs), bool)
-        cut_at, assumed = np.full(len(obs), -1), np.zeros(len(obs))
-        seen, thin, asked, far = 0, 0, [], []
-        for at, weight in enumerate(measure.weights):
-            action = actor(obs)
-            asked.append(alive.copy())
-            count, beside = self.support.look(obs[alive], action[alive])
-            seen, thin = seen + len(count), thin + int((count < THIN).sum())
-            far.append(np.zeros(len(obs)))
-            far[-1][alive] = beside
-            lost = np.flatnonzero(alive)[beside > self.stretch]
-            following, reward, ends_here = stepper.step(obs, action, at)
-            broken = ~np.isfinite(following).all(axis=1) | ~np.isfinite(reward)
-            lost = np.union1d(lost, np.flatnonzero(alive & broken))
-            cut_at[lost], alive[lost] = at, False
-            assumed[lost] = min(worst * float(measure.rest(at)), self._can_end)
-            value[alive] += weight * np.clip(reward[alive], low, high)
-            alive &= ~ends_here
+        alive, steps = np.ones(len(obs), bool), []
+        for at in range(self.measure.steps):
+            action, asked = actor(obs), alive
+            far, count = np.zeros(len(obs)), np.zeros(len(obs), int)
+            count[asked], far[asked] = self.support.look(obs[asked], action[asked])
+            following, reward, ends = stepper.step(obs, action, at)
+            far[~(np.isfinite(following).all(axis=1) & np.isfinite(reward)) & asked] = np.inf
+            alive = asked & (far <= self.stretch)
+            over = alive & ~ends & stepper.over(at + 1)
+            steps.append((asked, far, count < THIN, reward, alive & ends, over))
+            alive = alive & ~ends & ~over
             obs = np.where(alive[:, None], following, obs)
-            if (over := alive & stepper.over(at + 1)).any():
-                value[over] += usual * measure.rest(at + 1)
-                alive &= ~over
             if not alive.any():
                 break
-        value[alive] += usual * measure.rest(measure.steps)
-        behind = np.where(cut_at >= 0, measure.rest(np.maximum(cut_at, 0)), 0.0)
+        return Trace(*map(np.stack, zip(*steps, strict=True)), elites=stepper.elites)
+
+    def worth(self, trace: Trace) -> Rolled:
+        """What rollouts are worth, cut where they first lie farther out than `stretch`."""
+        data, measure = self.logged.dataset, self.measure
+        worst, usual = worst_rate(data), usual_reward(data, measure)
+        low, high = float(data.reward.min()), float(data.reward.max())
+        beyond = trace.far > self.stretch
+        cut = beyond.any(axis=0)
+        cut_at = np.where(cut, beyond.argmax(axis=0), len(beyond))
+        at = np.arange(len(beyond))[:, None]
+        asked, done = trace.asked & (at <= cut_at), trace.asked & (at < cut_at)
+        weights = measure.weights[: len(at), None]
+        paid = np.where(done, np.clip(trace.reward, low, high), 0.0)
+        value = (weights * paid).sum(axis=0)
+        over, ended = (done & trace.over).any(axis=0), (done & trace.ended).any(axis=0)
+        after = np.where(over, measure.rest(done.sum(axis=0)), 0.0)
+        after = np.where(~(over | ended | cut), measure.rest(measure.steps), after)
+        behind = np.where(cut, measure.rest(cut_at), 0.0)
+        assumed = np.where(cut, np.minimum(worst * behind, self._can_end), 0.0)
         return Rolled(
-            values=(value + assumed).reshape(stepper.elites, -1),
+            values=(value + usual * after + assumed).reshape(trace.elites, -1),
             way_cut=float(behind.mean() / measure.rest(0)),
-            cut=float((cut_at >= 0).mean()),
-            thin=thin / max(1, seen),
-            length=seen / len(obs),
-            lost=float((behind * usual - np.where(cut_at >= 0, assumed, 0.0)).mean()),
-            asked=np.stack(asked),
-            far=np.stack(far),
+            cut=float(cut.mean()),
+            thin=float(trace.thin[asked].mean()),
+            length=float(asked.sum(axis=0).mean()),
+            lost=float((behind * usual - assumed).mean()),
+            asked=asked,
         )
 
     @property
