@@ -14,14 +14,9 @@ from countmorl.automatic import portfolio, sizing
 from countmorl.automatic.budget import TRAINING, Clock, seconds_of
 from countmorl.automatic.carrying import carry_out
 from countmorl.automatic.folder import PAGE, AutoFolder
-<<<<<<< HEAD
-from countmorl.automatic.judging import Candidate, Judging, candidates
+from countmorl.automatic.judging import Candidate, Judging, candidates, given
 from countmorl.automatic.telling import result_of
 from countmorl.data.card import data_card
-=======
-from countmorl.automatic.judging import Candidate, Judging, candidates, given
-from countmorl.automatic.telling import data_card, result_of
->>>>>>> main
 from countmorl.data.check import check
 from countmorl.data.dataset import Dataset
 from countmorl.data.findings import Finding
