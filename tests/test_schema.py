@@ -82,10 +82,17 @@ def test_a_damaged_schema_is_a_sentence(text):
 
 
 def test_a_history_that_no_memory_holds_is_refused_at_once(log):
-    schema = Schema(obs=(Column(name="x"),), action=(DOSE,), history=10**15)
-    assert schema.sizes == (2 * 10**15 - 1, 1)
+    schema = Schema(obs=(Column(name="x"),), action=(DOSE,), history=10**5)
+    assert schema.sizes == (2 * 10**5 - 1, 1)
     with pytest.raises(DataError, match="different logs"):
         countmorl.load(log(rows=30) | {"schema": schema_bytes(schema)})
+
+
+def test_a_history_of_more_numbers_than_any_log_has_is_refused():
+    x = Column(name="x")
+    Schema(obs=(x,), action=(DOSE,), history=1000)
+    with pytest.raises(ConfigError, match="Choose a shorter one"):
+        Schema(obs=(x,), action=(DOSE,), history=2**62)
 
 
 def test_names_of_what_is_done():

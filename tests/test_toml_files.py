@@ -22,10 +22,11 @@ def test_a_table(path):
         b"a = [",
         b"\xff\xfe",
         b"a = " + b"9" * 5000,
+        b"[b]\na = [1, " + b"9" * 400 + b"]",
         b"a = " + b"[" * 100_000,
         b"#" * (2 << 20),
     ],
-    ids=["torn", "no text", "a number of 5000 digits", "too deep", "too large"],
+    ids=["torn", "no text", "a number of 5000 digits", "one of 400", "too deep", "too large"],
 )
 def test_what_is_none_is_said(path, content):
     path.write_bytes(content)

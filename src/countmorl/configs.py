@@ -13,6 +13,8 @@ import numpy as np
 from countmorl.errors import ConfigError, did_you_mean
 
 T = TypeVar("T")
+MOST_WHOLE = 2**64
+"""Whole numbers beyond it are no settings: larger ones still overflow where they become floats."""
 
 
 def added(absent: Any, **default: Any) -> Any:
@@ -164,14 +166,14 @@ def _fits(hint: Any, value: Any) -> bool:
         return value in inner
     if is_dataclass(hint):
         return isinstance(value, (dict, hint))  # type: ignore[arg-type]
-    if origin is dict:
-        return isinstance(value, dict)
+    if origin in (dict, Mapping):
+        return isinstance(value, Mapping)
     if origin is tuple:
         return isinstance(value, (list, tuple)) and all(_fits(inner[0], item) for item in value)
     if isinstance(value, bool):
         return hint is bool
     if hint is float:
-        return isinstance(value, (int, float))
+        return isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST_WHOLE)
     return isinstance(value, hint)
 
 
@@ -190,6 +192,6 @@ def _wanted(hint: Any) -> str:
         return " or ".join(map(repr, inner))
     if origin is tuple:
         return f"a list of {_wanted(inner[0])}"
-    if origin is dict or is_dataclass(hint):
+    if origin in (dict, Mapping) or is_dataclass(hint):
         return "a table"
     return "None" if hint is type(None) else getattr(hint, "__name__", str(hint))

@@ -24,6 +24,10 @@ def explained_write(path: Path, error: type[CountMorlError] = RunError) -> Itera
         yield
     except OSError as cause:
         raise error(_why_not(path, cause)) from cause
+    except ValueError as cause:
+        if "null byte" not in str(cause):
+            raise
+        raise error(f"{path} is no path: it holds a zero byte.") from cause
 
 
 def _why_not(path: Path, cause: OSError) -> str:
@@ -102,6 +106,15 @@ def append(path: Path, content: bytes) -> None:
         os.fsync(file)
         if is_new:
             sync_folder(path.parent)
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[int]:
+    """Open a file of ours, for a program of ours to add to its end."""
+    with explained_write(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with own_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as file:
+            yield file
 
 
 def truncate(path: Path, size: int) -> None:

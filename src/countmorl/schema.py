@@ -19,6 +19,8 @@ from countmorl.errors import ConfigError, DataError
 Kind = Literal["number", "boolean", "category", "scale", "elapsed", "hour", "weekday"]
 Missing = Literal["refuse", "carry", "value", "median", "drop"]
 
+MOST_NUMBERS = 1_000_000
+"""Numbers that an observation may have: more are no log, but a file that wants to fill a memory."""
 OTHER = "other"
 """What a category is called that the log did not know."""
 NULLS = ("NA", "N/A", "n/a", "null", "NULL", "NaN", "nan")
@@ -113,6 +115,11 @@ class Schema:
         at_least(self, history=1, frame_skip=1)
         if not self.obs or not self.action:
             raise ConfigError("A schema needs at least one column of `obs` and one of `action`.")
+        if self.sizes[0] > MOST_NUMBERS:
+            raise ConfigError(
+                f"With `history` {self.history:,} an observation has {self.sizes[0]:,} numbers, "
+                f"more than {MOST_NUMBERS:,}. Choose a shorter one."
+            )
         names = [column.name for column in self.obs]
         unknown = sorted(set(self.exogenous) - set(names))
         if unknown:

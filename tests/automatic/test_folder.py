@@ -6,6 +6,7 @@ from countmorl.automatic.folder import AutoFolder
 from countmorl.errors import ConfigError, RunError
 
 ASK = {"budget": 60.0, "seed": 0}
+DECIDED = {"pull": 2.5, "scale": 0.25, "tried": 2, "seconds": 20.0}
 
 
 def test_a_new_folder_knows_nothing_and_remembers(tmp_path):
@@ -13,7 +14,7 @@ def test_a_new_folder_knows_nothing_and_remembers(tmp_path):
     with folder.lock():
         state = folder.state(ASK)
         assert state["spent"] == 0
-        folder.write_state(state | {"spent": 9.5, "scale": 0.3})
+        folder.write_state(state | DECIDED | {"spent": 9.5, "scale": 0.3})
     with folder.lock():
         assert folder.state(ASK)["scale"] == 0.3
         with pytest.raises(ConfigError, match=r"seed was 0 and is 1\. Repeat that one to go on"):
@@ -49,6 +50,41 @@ def test_judgements_by_name(tmp_path):
     assert folder.judgement("td3-bc epoch 2") is None
     folder.write_judgement("td3-bc epoch 2", {"verdict": "worse"})
     assert folder.judgement("td3-bc epoch 2") == {"verdict": "worse"}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"scale": None},
+        {"scale": 1.5},
+        {"scale": float("nan")},
+        {"pull": "x"},
+        {"tried": 2.5},
+        {"tried": 0},
+        {"tried": -1},
+        {"spent": float("inf")},
+        {"seconds": [1]},
+    ],
+)
+def test_what_was_decided_is_checked_when_it_is_gone_on_from(tmp_path, broken):
+    folder, whole = AutoFolder(tmp_path), {"format": 1, "ask": ASK, "spent": 1.0} | DECIDED
+    folder.write_state(whole)
+    assert folder.state(ASK) == whole
+    folder.write_state(whole | broken)
+    with pytest.raises(RunError, match="does not hold the state of a `countmorl auto`"):
+        folder.state(ASK)
+
+
+@pytest.mark.parametrize("missing", DECIDED)
+def test_what_was_decided_is_there_whole(tmp_path, missing):
+    state = {"format": 1, "ask": ASK, "spent": 1.0} | DECIDED
+    del state[missing]
+    AutoFolder(tmp_path).write_state(state)
+    if missing == "scale":  # Then nothing was decided yet.
+        assert AutoFolder(tmp_path).state(ASK) == state
+        return
+    with pytest.raises(RunError, match="does not hold the state"):
+        AutoFolder(tmp_path).state(ASK)
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"format": 1, "ask": 3, "spent": 0}', "{"])

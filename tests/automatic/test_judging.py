@@ -26,16 +26,29 @@ JUDGEMENT = Judgement(
 @pytest.mark.parametrize("gain", [(-2.0, -1.0), None])
 def test_a_judgement_comes_back_as_it_was(gain):
     values = JUDGEMENT.as_dict() | {"gain": None if gain is None else list(gain)}
-    found = remembered(values)
+    found = remembered(JUDGEMENT.name, values)
     assert found.as_dict() == values
     assert found.opinions == JUDGEMENT.opinions
     assert found.gain == gain
 
 
-@pytest.mark.parametrize("broken", [{"opinions": 3}, {"gain": [1.0]}, {"behaviour": {}}])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"opinions": 3},
+        {"gain": [1.0]},
+        {"gain": ["a", "b"]},
+        {"behaviour": {}},
+        {"behaviour": SURE.as_dict() | {"value": "much"}},
+        {"behaviour": SURE.as_dict() | {"facts": {"gain": None}}},
+        {"verdict": "the best"},
+        {"unseen": None},
+        {"name": "another policy"},
+    ],
+)
 def test_a_damaged_one_is_said(broken):
     with pytest.raises(RunError, match="Remove `judgements` from it"):
-        remembered(JUDGEMENT.as_dict() | broken)
+        remembered(JUDGEMENT.name, JUDGEMENT.as_dict() | broken)
 
 
 def candidate(label):

@@ -1,5 +1,6 @@
 """The command line as a whole: choosing commands, exit codes, what is not waited for."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,6 +11,9 @@ import pytest
 import countmorl.cli
 from countmorl.algorithms import ALGORITHMS
 from countmorl.cli import ENTRIES, main
+
+LONG = "c" * 5000
+"""A name that no system takes."""
 
 
 class TestListing:
@@ -66,6 +70,42 @@ class TestErrors:
         code, out, err = run_cli("data", "info", "nowhere.npz")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith("countmorl: There is no file nowhere.npz. Check the path;")
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("resume", LONG),
+            ("judge", LONG),
+            ("choose", LONG),
+            ("evaluate", LONG),
+            ("serve", LONG),
+            ("monitor", LONG, "log.npz"),
+            ("export", LONG, "-o", "out"),
+            ("guard", LONG),
+            ("coverage", LONG),
+            ("counts", "show", LONG),
+            ("sweep", "status", LONG),
+            ("report", LONG),
+            ("data", "import", LONG, "--obs", "a", "--action", "b", "--reward", "c"),
+        ],
+        ids=lambda words: words[0],
+    )
+    def test_a_path_longer_than_any_is_a_sentence(self, run_cli, words):
+        code, _, err = run_cli(*words)
+        assert (code, err.count("\n")) == (2, 1)
+        assert err.startswith("countmorl: ")
+
+    def test_what_the_system_refuses_is_a_sentence(self, run_cli, monkeypatch):
+        def refused(*_):
+            raise PermissionError(errno.EACCES, "Permission denied", "somewhere")
+
+        monkeypatch.setattr("countmorl.cli._run", refused)
+        assert run_cli("methods") == (
+            2,
+            "",
+            "countmorl: somewhere could not be used (Permission denied). Check the path and its "
+            "permissions.\n",
+        )
 
     def test_ctrl_c_outside_of_a_training(self, run_cli, monkeypatch):
         def interrupted(arguments):

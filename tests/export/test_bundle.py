@@ -62,6 +62,10 @@ def test_what_was_judged_is_told(run, tmp_path):
     (copy.path / "judgement.json").write_text(json.dumps(said))
     judged = load(export(copy, tmp_path / "bundle", config=PLAIN)).contract.judged
     assert (judged.verdict, judged.gain, judged.behaviour) == ("better", (1.0, 2.0), 3.0)
+    open_ = {"gain": [float("-inf"), 2.0], "behaviour": {"value": float("nan")}}
+    (copy.path / "judgement.json").write_text(json.dumps(said | open_))
+    judged = load(export(copy, tmp_path / "bounds", config=PLAIN)).contract.judged
+    assert (judged.gain, judged.behaviour) == (None, None)
     (copy.path / "judgement.json").write_text("{}")
     with pytest.raises(RunError, match=r"judgement.json is damaged"):
         export(copy, tmp_path / "other", config=PLAIN)

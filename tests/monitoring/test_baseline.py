@@ -28,6 +28,11 @@ def test_what_is_saved_comes_back(saved):
         assert np.array_equal(found.foretold.arrays[name], array)
 
 
+def of(name, change):
+    """One array, changed."""
+    return lambda arrays, _: arrays.update({name: change(arrays[name])})
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -39,6 +44,16 @@ def test_what_is_saved_comes_back(saved):
         (lambda arrays, meta: arrays.update(low=np.zeros(2)), "`low` has the shape"),
         (lambda arrays, meta: arrays.update(aside=np.zeros(3, bool)), "`aside` has the shape"),
         (lambda arrays, meta: meta.update(spread=0.0), "do not fit together"),
+        (lambda arrays, meta: meta["origin"].update(episodes=2**63), "do not fit together"),
+        (lambda arrays, meta: meta.update(sizes=[2**62, 1]), "but foretells others"),
+        (of("foretold.scale", lambda a: a[:1]), "`foretold.scale` is not"),
+        (of("foretold.spin", lambda a: a[:-1]), "`foretold.spin` is not"),
+        (of("foretold.coefficients", lambda a: np.nan * a), "`foretold.coefficients` is not"),
+        (of("foretold.std", lambda a: 0 * a), "a scale of 0"),
+        (of("tally.reward", lambda a: a[:, None]), "`tally.reward` has the shape"),
+        (of("tally.below", lambda a: a + 10**6), "more rows than there are"),
+        (of("edges.at", lambda a: a[::-1]), "no edges in order"),
+        (of("edges.at", lambda a: np.inf * a), "edges are not in order"),
         (
             lambda arrays, meta: arrays.update(
                 {"edges.column": np.full_like(arrays["edges.column"], 99)}

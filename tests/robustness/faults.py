@@ -8,6 +8,7 @@ training has. The suite takes a sample. SQLite is tested in the same way.
 import argparse
 import builtins
 import errno
+import io
 import os
 import shutil
 import signal
@@ -25,7 +26,6 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from countmorl import files
 from countmorl.errors import CountMorlError
 from countmorl.fitting import AbstractFit
 from countmorl.runs.folder import Run
@@ -38,6 +38,11 @@ from made_runs import CALIBRATION
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EINTR)
 BY_PATH = ("open", "replace", "mkdir", "unlink", "rmdir", "scandir", "listdir")
 BY_FILE = ("write", "read", "fsync", "ftruncate")
+STEPS = 100
+"""Calls after which the long way through all of them says how far it is."""
+
+
+OPEN, FROM_FILE = open, np.fromfile
 
 
 class Kill(BaseException):
@@ -87,10 +92,37 @@ class Disk:
 
         return call
 
+    def reader(self, path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        """`open`, whose reads of bytes are calls of their own."""
+        ours = isinstance(path, (str, os.PathLike)) and str(path).startswith(self.folder)
+        if not ours or mode != "rb":
+            return self.by_path(OPEN)(path, mode, *args, **kwargs)
+        self.call()
+        return Reader(self, path)
+
+    def numbers(self, file: Any, *args: Any, **kwargs: Any) -> Any:
+        """`numpy.fromfile`, which reads a file past Python."""
+        if isinstance(file, Reader):
+            self.call()
+        return FROM_FILE(file, *args, **kwargs)
+
     def close(self, file: int, real: Callable[[int], None] = os.close) -> None:
         """Closing never fails here: its number is given to the next file."""
         self.files.discard(file)
         real(file)
+
+
+class Reader(io.BufferedReader):
+    """A file that is read as bytes."""
+
+    def __init__(self, disk: Disk, path: Any) -> None:
+        super().__init__(io.FileIO(path))
+        self.disk = disk
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read, unless it is this call that fails."""
+        self.disk.call()
+        return super().read(size)
 
 
 @contextmanager
@@ -99,10 +131,12 @@ def failing(folder: Path, at: int | None, fail: Callable[[], Any]) -> Iterator[D
     disk = Disk(folder, at, fail)
     changed = {name: disk.by_path(getattr(os, name)) for name in BY_PATH}
     changed |= {name: disk.by_file(getattr(os, name)) for name in BY_FILE}
+    # Waiting for a real disk would show nothing more: whether it is told to is what counts here.
+    changed["fsync"] = disk.by_file(lambda file: None)
     with (
         patch.multiple(os, close=disk.close, **changed),
-        patch.object(builtins, "open", disk.by_path(open)),
-        patch.object(files, "safe_open", disk.by_path(files.safe_open)),
+        patch.object(builtins, "open", disk.reader),
+        patch.object(np, "fromfile", disk.numbers),
     ):
         yield disk
 
@@ -229,7 +263,8 @@ def fails_and_recovers(
     assert said.endswith("."), f"call {at}: no sentence: {said}"
     again = Run(folder).timings() if (folder / "timing.jsonl").exists() else []
     assert all(timing.seconds >= 0 for timing in again)
-    work.go_on(folder)
+    with patch.object(os, "fsync", lambda file: None):
+        work.go_on(folder)
     found = contents(folder)
     other = [name for name in found.keys() | whole.keys() if found.get(name) != whole.get(name)]
     assert not other, f"call {at}: {other}"
@@ -246,8 +281,9 @@ def real_kill(folder: Path, at: int) -> int:
 def every_call(place: Path, work: Work, step: int) -> tuple[int, dict[str, int]]:
     """Let every `step`-th call of a run fail with each error, and die in it; count them."""
     work.begin(place / "warm")  # What is calculated once is calculated here.
-    calls = count_calls(place / "whole", work)
-    whole, run = contents(place / "whole"), place / "run"
+    run = place / "run"  # Always of this name: a judgement says it.
+    calls, whole = count_calls(run, work), contents(run)
+    shutil.rmtree(run)
     faults = {errno.errorcode[code]: refuse(code) for code in ERRORS} | {"kill": die}
     done = dict.fromkeys(faults, 0)
     for at in range(1, calls + 1, step):
@@ -255,6 +291,8 @@ def every_call(place: Path, work: Work, step: int) -> tuple[int, dict[str, int]]
             fails_and_recovers(run, at, fail, whole, work)
             shutil.rmtree(run)
             done[name] += 1
+        if at // STEPS != (at + step) // STEPS:
+            print(f"  {at} of {calls} calls", flush=True)
     return calls, done
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bundles import made, parts_of
+from countmorl.configs import to_json
 from countmorl.export.bundle import write_sums
 from countmorl.reports.facts import read_facts
 from countmorl.runs.folder import Run
@@ -24,6 +25,8 @@ from countmorl.runtime.policy import Policy
 from countmorl.runtime.tabular import TabularPolicy
 from countmorl.spaces import ActionSpace
 from made_runs import make_run
+from robustness.asked_formats import ASKED_FORMATS
+from robustness.beside_formats import BESIDE_FORMATS
 from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
@@ -112,8 +115,9 @@ def read_bundle(path: Path) -> None:
     """Load a bundle whose digests were forged too, and let it act."""
     write_sums(path.parent)
     bundle = load_bundle(path.parent)
+    json.dumps(to_json(bundle.contract), allow_nan=False)  # As `countmorl serve` says it.
     _, why = bundle.act(np.float32([[(r.low + r.high) / 2 for r in bundle.contract.observation]]))
-    assert why.level is None or set(why.level) <= {"covered", "thin", "unseen"}
+    assert why.level is None or set(why.level) <= {"covered", "thin", "unseen", None}
 
 
 FORMATS: dict[str, Format] = {
@@ -126,6 +130,8 @@ FORMATS: dict[str, Format] = {
     "counts": Format(small_counts, read_counts, (by_bytes, by_forgery)),
     "contract": Format(small_bundle, read_bundle, (by_bytes, by_json)),
     **MODEL_FORMATS,
+    **BESIDE_FORMATS,
+    **ASKED_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""

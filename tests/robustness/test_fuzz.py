@@ -5,7 +5,7 @@ import pytest
 from robustness.formats import FORMATS
 from robustness.fuzz import CORPUS, attack, outcome
 
-FILES = 200
+FILES = 60
 """Damaged files of each format in the suite."""
 
 

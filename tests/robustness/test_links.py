@@ -4,6 +4,11 @@ import os
 
 import pytest
 
+from countmorl.automatic.folder import AutoFolder
+from countmorl.disk import appending
+from countmorl.errors import RunError
+from countmorl.sweeps.folder import SweepFolder
+
 PRECIOUS = "precious\n" * 500
 NAMES = (
     ".lock",
@@ -57,6 +62,37 @@ def test_no_folder_of_others_is_written_to(halted, tmp_path, name, run_cli):
     assert {path.name: path.read_text() for path in precious.iterdir()} == dict.fromkeys(
         files, "precious"
     )
+
+
+@pytest.mark.parametrize("place", ["bc-toy-0", "logs", "logs/bc-toy-0.log", "sweep.json", ".lock"])
+def test_nothing_of_a_sweep_is_written_through_a_link(tmp_path, victim, place):
+    sweep = SweepFolder(tmp_path / "sweep")
+    (sweep.path / place).parent.mkdir(parents=True)
+    (sweep.path / place).symlink_to(victim)
+    with pytest.raises(RunError, match="is a link"), sweep.lock():
+        raise AssertionError("somebody works in it")
+    assert victim.read_text() == PRECIOUS
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link], ids=["symbolic", "hard"])
+def test_what_a_worker_says_goes_through_no_link(tmp_path, victim, link):
+    log = SweepFolder(tmp_path / "sweep").log_path("bc-toy-0")
+    log.parent.mkdir(parents=True)
+    link(victim, log)
+    with pytest.raises(RunError, match="link"), appending(log):
+        raise AssertionError("it was opened")
+    assert victim.read_text() == PRECIOUS
+
+
+@pytest.mark.parametrize("place", ["runs", "judgements", "judgements/bc.json", "result.json"])
+def test_nothing_of_auto_is_written_through_a_link(tmp_path, victim, place):
+    auto = AutoFolder(tmp_path / "auto")
+    (auto.path / place).parent.mkdir(parents=True)
+    auto.write_state({"format": 1, "ask": {}, "spent": 0.0})
+    (auto.path / place).symlink_to(victim)
+    with pytest.raises(RunError, match="is a link"), auto.lock():
+        raise AssertionError("somebody works in it")
+    assert victim.read_text() == PRECIOUS
 
 
 def test_a_pipe_is_not_waited_for(halted, run_cli):

@@ -251,6 +251,13 @@ def test_digests_that_are_none(copy, name):
         load_bundle(copy)
 
 
+def test_a_file_that_has_no_digest_is_not_trusted(copy):
+    sums = (copy / "SHA256SUMS").read_text().splitlines(keepends=True)
+    (copy / "SHA256SUMS").write_text("".join(s for s in sums if "counts.safetensors" not in s))
+    with pytest.raises(RunError, match=r"has no digest of counts\.safetensors"):
+        load_bundle(copy)
+
+
 @pytest.mark.parametrize("name", ["policy.safetensors", "counts.safetensors"])
 def test_arrays_damaged_together_with_their_digest(copy, name):
     content = (copy / name).read_bytes()

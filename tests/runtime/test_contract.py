@@ -5,7 +5,7 @@ import pytest
 
 from bundles import parts_of
 from countmorl.errors import ConfigError, DataError
-from countmorl.runtime.contract import Range, Ranges
+from countmorl.runtime.contract import Judged, Range, Ranges
 from countmorl.runtime.guard import GuardSettings
 
 CLONE = GuardSettings(threshold=2.0)
@@ -31,12 +31,30 @@ def contract():
         ({"reach": -1.0}, "`reach` must be at least 0"),
         ({"history": 0}, "`history` must be at least 1"),
         ({"observation": ()}, "at least one observation"),
+        ({"thin": float("nan")}, "`thin` must be finite"),
         ({"action": (Range(name="a", unit="", low=0.0, high=float("inf")),)}, "are finite"),
     ],
 )
 def test_promises_that_cannot_be_kept(contract, change, sentence):
     with pytest.raises(ConfigError, match=sentence):
         replace(contract, **change)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"gain": (1.0,)}, "two finite numbers"),
+        ({"gain": (1.0, float("inf"))}, "two finite numbers"),
+        ({"behaviour": float("nan")}, "`behaviour` must be finite"),
+        ({"verdict": 3}, "`verdict` must be"),
+    ],
+)
+def test_judgements_that_are_none(change, sentence):
+    said = {"verdict": "better", "sentence": "so.", "gain": None, "behaviour": 1.0, "unit": "u"}
+    Judged(**said)
+    with pytest.raises(ConfigError, match=sentence):
+        Judged(**(said | change))
 
 
 def test_what_is_far_by_hand(contract):

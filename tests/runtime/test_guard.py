@@ -1,5 +1,6 @@
 """Who acts, and until when: by hand, with counts that are told."""
 
+import dataclasses
 import json
 from dataclasses import dataclass
 
@@ -181,6 +182,30 @@ def test_saved_in_its_run_and_loaded(run, kind):
     np.testing.assert_array_equal(one, two)
     np.testing.assert_array_equal(why.count, other.count)
     assert why.fell_back.any() == other.fell_back.any()
+
+
+@pytest.mark.parametrize("name", ["clone.safetensors", "neighbours.safetensors"])
+def test_parts_of_two_guards_are_not_taken_for_one(run, name):
+    """As a kill leaves them that comes when a second guard is half written."""
+    data, policy = load(vector_log()), load_policy(run)
+    settings, counts = GuardSettings(threshold=3.0), neighbours_of(data, None)
+    guard = Guard(policy=policy, counts=counts, settings=settings, clone=policy)
+    guard.save(run)
+    part = run / "guard" / name
+    whole = part.read_bytes()
+    if name == "clone.safetensors":
+        dataclasses.replace(policy, info={"another": 1}).save(part)
+    else:
+        dataclasses.replace(counts, thin=counts.thin + 1).save(part)
+    with pytest.raises(RunError, match="are of two guards"):
+        Guard.load(run)
+    part.write_bytes(whole)
+    Guard.load(run)
+    settings = run / "guard" / "guard.json"
+    values = json.loads(settings.read_text())
+    del values["parts"]  # As earlier versions wrote it.
+    settings.write_text(json.dumps(values))
+    Guard.load(run)
 
 
 def test_damage_and_change_are_a_sentence(run):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from countmorl.envs.tasks import find_task
-from countmorl.studies.judging_records import LogTruth, Tried, keep, kept
+from countmorl.errors import RunError
+from countmorl.studies.judging_records import LogTruth, Tried, keep, kept, unread
 from countmorl.studies.truth import Truth
 from judged import field, tried
 
@@ -43,3 +44,16 @@ def test_points_are_the_tasks_own_where_it_has_references():
     known = replace(pool, task=find_task("hopper"))
     assert known.points(Truth(value=3.0, error=0.0, total=3234.3)) == pytest.approx(100)
     assert known.points(None) == pytest.approx(100 * (10 + 20.272305) / (3234.3 + 20.272305))
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_record_that_holds_other_things_is_named(tmp_path):
+    one, path = tried("a", 20, fitted=None, model=None), tmp_path / "a.json"
+    judged = {"q": 1.5, "judgement": one.judgement.as_dict()}
+    truth = asdict(one.truth)
+    for wrong in ({}, judged | {"q": "x"}, {"q": 1.5, "judgement": 3}):
+        with pytest.raises(RunError, match=r"a\.json is damaged .* Remove it"), unread(path):
+            Tried.of("a", path, True, wrong, truth)
+    for wrong in ({}, truth | {"value": None}, 3):
+        with pytest.raises(RunError, match="Remove it"), unread(path):
+            Tried.of("a", path, True, judged, wrong)

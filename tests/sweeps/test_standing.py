@@ -59,3 +59,17 @@ def test_torn_damaged_and_long_files_are_read_as_far_as_they_go(tmp_path):
     assert found[-1]["epoch"] == 1999
     assert 100 < len(found) < 600
     assert last_lines(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("seconds", [10**400, float("nan"), float("inf"), True, "x"])
+def test_numbers_that_no_table_shows_are_passed_over(tmp_path, seconds):
+    write(tmp_path / "metrics.jsonl", {"stage": "policy", "epoch": 1, "score": seconds})
+    write(
+        tmp_path / "timing.jsonl",
+        {"stage": "policy", "epoch": 1, "seconds": seconds},
+        {"stage": "policy", "epoch": 1, "seconds": 2.0},
+    )
+    at = standing(tmp_path, CONFIG)
+    left = None if at is None else at.seconds_left
+    assert at is None or at.score is None
+    assert left is None or left == 49 * 2.0

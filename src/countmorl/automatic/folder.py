@@ -29,6 +29,8 @@ from countmorl.sweeps.rows import slug
 
 STATE, RESULT, PAGE = "auto.json", "result.json", "report.html"
 FORMAT = 1
+MOST, MOST_TRIED = 1e12, 1_000
+"""What no number of a state is above, and no count of policies."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class AutoFolder:
         path = self.path / STATE
         if not path.exists():
             return {"format": FORMAT, "ask": dict(ask), "spent": 0.0}
-        found = parse_json(path, _is_state, "the state of a `countmorl auto`")
+        found = parse_json(path, is_state, "the state of a `countmorl auto`")
         if changed := sorted(k for k in ask if found["ask"].get(k) != ask[k]):
             said = "; ".join(f"{k} was {found['ask'].get(k)} and is {ask[k]}" for k in changed[:3])
             raise ConfigError(
@@ -116,8 +118,19 @@ class AutoFolder:
         return self.path / "judgements" / f"{slug(name)}.json"
 
 
-def _is_state(value: Any) -> bool:
+def is_state(value: Any) -> bool:
+    """Whether a state can be gone on from: what was decided, it holds whole or not at all."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return False
-    spent = value.get("spent")
-    return isinstance(value.get("ask"), dict) and isinstance(spent, (int, float)) and spent >= 0
+    decided = "scale" in value
+    numbers = {"spent": True, "pull": decided, "scale": decided, "seconds": decided}
+    if not all(_is_amount(value[k]) if k in value else not need for k, need in numbers.items()):
+        return False
+    tried = value.get("tried", 0 if decided else 1)
+    if type(tried) is not int or not 1 <= tried <= MOST_TRIED:
+        return False
+    return isinstance(value.get("ask"), dict) and 0 <= value.get("scale", 0) <= 1
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= MOST

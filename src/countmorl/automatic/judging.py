@@ -14,7 +14,7 @@ from countmorl.automatic.budget import JUDGING, Clock
 from countmorl.automatic.carrying import policies_of
 from countmorl.automatic.folder import AutoFolder
 from countmorl.automatic.portfolio import CLONE, CLONES, Trial
-from countmorl.errors import RunError
+from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.bench import Bench
 from countmorl.evaluation.choice import Choice
@@ -55,7 +55,7 @@ class Judging:
     def __call__(self, found: Sequence[Candidate]) -> dict[str, Judgement]:
         """Judge as many as there is time for, in their order, one for each worker at the least."""
         known = {each.name: self.folder.judgement(each.name) for each in found}
-        done = {name: remembered(values) for name, values in known.items() if values is not None}
+        done = {name: remembered(name, said) for name, said in known.items() if said is not None}
         left = [each for each in found if each.name not in done]
         if not left or (done and self.clock.left(JUDGING) <= 0):
             return done
@@ -133,12 +133,15 @@ def given(found: Sequence[Candidate], choice: Choice) -> Candidate | None:
     return next(iter(clones + plain), None)
 
 
-def remembered(values: Mapping[str, Any]) -> Judgement:
-    """A judgement as its folder has it."""
+def remembered(name: str, values: Mapping[str, Any]) -> Judgement:
+    """A policy's judgement as its folder has it."""
     try:
-        return Judgement.of_dict(values)
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        found = Judgement.of_dict(values)
+        if found.name != name:
+            raise ConfigError(f"it is of another policy, {found.name[:40]}")
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, ConfigError) as error:
         raise RunError(
-            f"A judgement in the folder is damaged ({error!r}). Remove `judgements` from it, and "
-            "repeat the command."
+            f"The judgement of {name} in the folder is damaged ({error!r}). Remove `judgements` "
+            "from it, and repeat the command."
         ) from error
+    return found

@@ -83,12 +83,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # The reader of our output, such as `head`, has gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except CountMorlError as error:
+    except (CountMorlError, OSError) as error:
         if show_traceback:
             traceback.print_exc()
         else:
-            print(f"countmorl: {printable(str(error))}", file=sys.stderr)
+            said = _refused(error) if isinstance(error, OSError) else str(error)
+            print(f"countmorl: {printable(said)}", file=sys.stderr)
         return 2
+
+
+def _refused(error: OSError) -> str:
+    """What the operating system refused, where nothing nearer has said so."""
+    what = f"{error.filename} could not be used" if error.filename else "The system refused a call"
+    return f"{what} ({error.strerror or error}). Check the path and its permissions."
 
 
 def _hear_signals() -> None:

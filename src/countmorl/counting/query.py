@@ -25,6 +25,8 @@ from countmorl.runtime.counts import Counts as StandingCounts
 from countmorl.runtime.use import CountUse
 from countmorl.spaces import ActionSpace
 
+PROBES = (5, 11)
+"""Numbers of pairs with which it is tried whether the parts of a query fit together."""
 NAME = "counter"
 """The stage whose result a run's counter is."""
 
@@ -198,6 +200,10 @@ def _check_sound(query: CountQuery) -> None:
         raise ValueError("its actions are of another size than its model's")
     if not np.isfinite((query.beta, query.alpha)).all():
         raise ValueError("its penalty is not finite")
-    pair = np.zeros((1, query.obs_dim), np.float32), np.zeros((1, space.size), np.float32)
     how = query.estimate, query.alpha, query.beta, query.join
-    eqx.filter_eval_shape(_count, (model, query.counter), *pair, how)
+    for pairs in PROBES:  # What is spread over rows by chance fits one number of them alone.
+        sizes = (pairs, query.obs_dim), (pairs, space.size)
+        rows = (np.zeros(size, np.float32) for size in sizes)
+        members, *_ = eqx.filter_eval_shape(_count, (model, query.counter), *rows, how)
+        if members.shape[1:] != (pairs,):
+            raise ValueError("its codes are not one for each pair")

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
+from countmorl.configs import check_types
+from countmorl.errors import ConfigError
 from countmorl.runtime.base import PolicyLike, Sized
 
 GAINS = ("gain", "gain_low", "gain_high")
@@ -64,12 +66,22 @@ Opinion = Estimate | Refusal
 
 
 def opinion_of(values: Mapping[str, Any]) -> Opinion:
-    """Read what `as_dict` of either has written."""
+    """Read what `as_dict` of either has written; a `ConfigError` says what no opinion is."""
     values = dict(values)
     if "refused" in values:
-        return Refusal(why=values.pop("refused"), **values)
+        return _sound(Refusal(why=values.pop("refused"), **values))
     reach = values.pop("interval")
-    return Estimate(interval=None if reach is None else tuple(reach), **values)
+    found = Estimate(interval=None if reach is None else tuple(reach), **values)
+    if found.interval is not None and len(found.interval) != 2:
+        raise ConfigError(f"`interval` must be two numbers, got {list(found.interval)}.")
+    return _sound(found)
+
+
+def _sound(opinion: Opinion) -> Opinion:
+    check_types(opinion)
+    if not all(type(each) in (int, float, bool) for each in opinion.facts.values()):
+        raise ConfigError("`facts` must be numbers.")
+    return opinion
 
 
 @runtime_checkable

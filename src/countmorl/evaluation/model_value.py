@@ -66,7 +66,7 @@ class Rolled:
             np.median(self.values[rng.integers(0, elites, elites)][:, picked].mean(axis=1))
             for picked in rng.integers(0, starts, (DRAWS, starts))
         ]
-        return stretched(np.array(draws), self.value, starts)
+        return stretched(np.array(draws), self.value, min(elites, starts))
 
 
 @dataclass(frozen=True, eq=False)

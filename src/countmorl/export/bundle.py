@@ -20,7 +20,7 @@ from countmorl.configs import to_json
 from countmorl.data.dataset import Dataset
 from countmorl.data.holdout import held_episodes
 from countmorl.disk import explained_write, sync_folder
-from countmorl.errors import RunError
+from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.judging import JUDGEMENT_FILE
 from countmorl.evaluation.parts import dataset_of
 from countmorl.export.describe import bundle_readme
@@ -109,7 +109,7 @@ def export(
     parts = Parts.of(run, config)
     dataset = dataset_of(run, data=data, simulated=False)
     contract = contract_of(run, parts, dataset, config)
-    with _whole_folder(out) as folder:
+    with whole_folder(out) as folder:
         write_bundle(folder, parts, contract)
         if config.baseline and dataset.next_known.any():
             counted = parts.counts if isinstance(parts.counts, Counts) else None
@@ -233,14 +233,16 @@ def judged_of(run: Run) -> Judged | None:
         return None  # The run was trained on since then.
     try:
         behaviour, gain = found["behaviour"], found["gain"]
+        value = behaviour.get("value")
         return Judged(
             verdict=found["verdict"],
             sentence=found["sentence"],
-            gain=None if gain is None else tuple(map(float, gain)),
-            behaviour=behaviour.get("value"),
+            # Without bounds nobody has said anything, and strict JSON knows no infinity.
+            gain=tuple(gain) if gain is not None and np.isfinite(gain).all() else None,
+            behaviour=value if value is not None and np.isfinite(value) else None,
             unit=behaviour.get("unit", ""),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
         raise RunError(f"{path} is damaged: {error} is missing or of another kind.") from error
 
 
@@ -277,7 +279,7 @@ def _write_json(path: Path, value: Any) -> None:
 
 
 @contextmanager
-def _whole_folder(out: Path) -> Iterator[Path]:
+def whole_folder(out: Path) -> Iterator[Path]:
     """Yield a new folder beside `out` that becomes it only if the block succeeds."""
     with explained_write(out):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):

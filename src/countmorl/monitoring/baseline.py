@@ -21,6 +21,8 @@ from countmorl.schema import Schema
 
 BASELINE_FILE = "baseline.safetensors"
 KIND, FORMAT = "baseline", 1
+MOST = 10**15
+"""Episodes that a log may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,10 @@ class Baseline:
             return {n.removeprefix(of): value for n, value in arrays.items() if n.startswith(of)}
 
         schema = None if meta["schema"] is None else from_json(Schema, meta["schema"])
-        obs, action = meta["sizes"]
+        (obs, action), foretold = meta["sizes"], Foretold(**parts("foretold."))
+        # Names are made of as many columns as this says, so it is looked at first.
+        if not 0 < obs < obs + action == foretold.mean.size:
+            raise ValueError(f"it is of {obs} and {action} columns, but foretells others")
         form = Form(
             obs_dim=int(obs),
             action_dim=int(action),
@@ -121,7 +126,6 @@ class Baseline:
             edges=Edges(**parts("edges.")),
             spread=float(meta["spread"]),
         )
-        foretold = Foretold(**parts("foretold."))
         return cls(
             form=form,
             origin=origin,
@@ -136,13 +140,14 @@ class Baseline:
         """Why it cannot be used; None where it can."""
         pool, width = self.pool, len(self.columns)
         tally, edges = pool.tally, pool.edges
-        episodes = len(tally.reward)
+        episodes = tally.known.shape[0] if tally.known.ndim else 0
         schema = self.form.schema
         if schema is not None and schema.sizes != (self.form.obs_dim, self.form.action_dim):
             return "its schema names another number of columns"
         shapes = {
-            "tally.below": (tally.below.shape, (episodes, len(edges.at))),
+            "tally.below": (tally.below.shape, (episodes, edges.at.size)),
             "tally.known": (tally.known.shape, (episodes, width)),
+            "tally.reward": (tally.reward.shape, (episodes,)),
             "aside": (pool.aside.shape, (episodes,)),
             "edges.column": (edges.column.shape, edges.at.shape),
             "low": (self.low.shape, (width,)),
@@ -151,14 +156,12 @@ class Baseline:
         for name, (shape, wanted) in shapes.items():
             if shape != wanted:
                 return f"`{name}` has the shape {list(shape)}, wanted {list(wanted)}"
-        inputs = self.form.obs_dim + self.form.action_dim
-        if self.foretold.mean.shape != (inputs,) or not episodes or not pool.spread > 0:
+        if not episodes or not 0 < pool.spread < np.inf or not 1 <= self.origin.episodes <= MOST:
             return "its parts do not fit together"
-        if (
-            edges.column.dtype.kind != "i"
-            or not ((0 <= edges.column) & (edges.column < width)).all()
-        ):
-            return "its edges are of columns that there are not"
-        if (tally.known < 0).any() or (tally.rows < 1).any():
-            return "it has episodes without rows"
-        return None
+        inputs = self.form.obs_dim + self.form.action_dim
+        followed = sum(column.part == "followed" for column in self.columns)
+        return (
+            self.foretold.problem(inputs, followed)
+            or edges.problem([column.part == "counted" for column in self.columns])
+            or tally.problem
+        )

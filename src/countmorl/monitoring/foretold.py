@@ -75,6 +75,24 @@ class Foretold:
         """How far what came lies above what was foretold, in deviations of the targets."""
         return targets / self.scale - self.features(inputs) @ self.coefficients
 
+    def problem(self, inputs: int, targets: int) -> str | None:
+        """Why so many inputs and targets cannot be foretold; None where they can."""
+        features = self.spin.shape[-1] if self.spin.ndim else 0
+        wanted = {
+            "mean": (inputs,),
+            "std": (inputs,),
+            "spin": (inputs + 1, features),
+            "coefficients": (1 + inputs + features, targets),
+            "scale": (targets,),
+        }
+        for name, shape in wanted.items():
+            found = getattr(self, name)
+            if found.shape != shape or found.dtype.kind != "f" or not np.isfinite(found).all():
+                return f"`foretold.{name}` is not {list(shape)} finite numbers"
+        if not ((self.std > 0).all() and (self.scale > 0).all()):
+            return "what is foretold has a scale of 0"
+        return None
+
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """Every array by name."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from countmorl.data.sources import Source
+from countmorl.disk import explained_read
 from countmorl.errors import RunError
 from countmorl.monitoring.baseline import BASELINE_FILE, Baseline
 from countmorl.monitoring.training import baseline_of
@@ -21,7 +22,9 @@ from countmorl.runtime.counts import Counts
 def opened(path: str | Path, *, data: Source | None = None) -> tuple[Baseline, Count | None]:
     """The baseline and the counts of a bundle, or of a run, where it is made if there is none."""
     path = Path(path)
-    if (path / CONTRACT_FILE).is_file():
+    with explained_read(path):
+        is_bundle = (path / CONTRACT_FILE).is_file()
+    if is_bundle:
         counts = load_bundle(path).counts
         if not (path / BASELINE_FILE).is_file():
             raise RunError(

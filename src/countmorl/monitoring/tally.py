@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,23 @@ class Edges:
             found.append(edges[edges < most] if (edges < most).any() else edges)
         sizes = [len(each) for each in found]
         return cls(at=np.concatenate(found), column=np.repeat(np.arange(len(found)), sizes))
+
+    def problem(self, counted: Sequence[bool]) -> str | None:
+        """Why rows of such columns cannot be counted up to these; None where they can.
+
+        `counted` are the columns whose least edge is 0.
+        """
+        column, at = self.column, self.at
+        width = len(counted)
+        if column.dtype.kind != "i" or not ((column >= 0) & (column < width)).all():
+            return "its edges are of columns that there are not"
+        if at.dtype.kind != "f" or not np.isfinite(at).all() or (np.diff(column) < 0).any():
+            return "its edges are not in order"
+        for place, from_zero in enumerate(counted):
+            own = at[column == place]
+            if not len(own) or (np.diff(own) <= 0).any() or (from_zero and own[0] != 0):
+                return f"column {place} has no edges in order"
+        return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,6 +91,20 @@ class Tally:
     def rows(self) -> np.ndarray:
         """Steps of each episode."""
         return self.known.max(axis=1)
+
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be added up; None where it can."""
+        if self.below.dtype.kind != "i" or self.known.dtype.kind != "i":
+            return "what it has counted are no whole numbers"
+        most = self.known.max(axis=1, keepdims=True)
+        if (self.known < 0).any() or (most < 1).any():
+            return "it has episodes without rows"
+        if (self.below < 0).any() or (self.below > most).any():
+            return "it has counted more rows than there are"
+        if self.reward.dtype.kind != "f" or not np.isfinite(self.reward).all():
+            return "its rewards are not finite"
+        return None
 
     def __len__(self) -> int:
         return len(self.reward)

@@ -82,10 +82,11 @@ class Run:
     def open(cls, path: str | Path) -> Run:
         """Open an existing run folder; anything else is a `RunError`."""
         run = cls(Path(path))
-        if not run.path.is_dir():
-            raise RunError(f"There is no run folder {path}.")
-        if not (run.path / CONFIG).exists():
-            raise RunError(f"{path} is not a run folder: it holds no {CONFIG}.")
+        with explained_read(run.path):
+            if not run.path.is_dir():
+                raise RunError(f"There is no run folder {path}.")
+            if not (run.path / CONFIG).exists():
+                raise RunError(f"{path} is not a run folder: it holds no {CONFIG}.")
         refuse_links(run.path)
         run.manifest  # noqa: B018  (says what is wrong with it)
         return run

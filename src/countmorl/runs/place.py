@@ -16,8 +16,8 @@ LEFTOVER = re.compile(
     r"|.+\.safetensors)\.\d+(-[0-9a-f]{16})?\.tmp"
 )
 """Temporary files of ours, by name: a process that was killed leaves what it was writing."""
-INNER = ("stages", "policies", "guard")
-"""Folders of ours within a run's."""
+INNER = ("stages", "policies", "guard", "logs", "judgements")
+"""Folders of ours within a run's, a sweep's or that of `auto`."""
 OWN = (
     "stages",
     "policies",
@@ -79,13 +79,13 @@ def drop_leftovers(folder: Path) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Raise where a run's folder holds a link: writing there would change what it points to."""
+    """Raise where a folder of runs holds a link: writing there would change what it points to."""
     with explained_read(folder):
         inner = [folder / name for name in INNER if (folder / name).is_dir()]
         for place in (folder, *inner):
             for path in (place, *place.iterdir()) if place in inner else place.iterdir():
                 if path.is_symlink():
                     raise RunError(
-                        f"{path} is a link. A run's folder holds its own files only, since what a "
-                        "link points to would be changed with them. Put a copy in its place."
+                        f"{path} is a link. A folder of runs holds its own files only, since what "
+                        "a link points to would be changed with them. Put a copy in its place."
                     )

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from countmorl.disk import read_bytes
+from countmorl.disk import explained_read, read_bytes
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.runtime.actions import NamedAction, is_nobodys, name_action
 from countmorl.runtime.contract import CONTRACT_FILE, Contract, Ranges
@@ -38,6 +38,8 @@ from countmorl.runtime.session import NO_NAMES, Session
 from countmorl.runtime.tabular import TabularCounts, TabularPolicy
 
 POLICY_NAME, COUNTS_NAME, SUMS_FILE = "policy.safetensors", "counts.safetensors", "SHA256SUMS"
+DIGESTED = (CONTRACT_FILE, POLICY_NAME, COUNTS_NAME, NEIGHBOURS, CLONE, "baseline.safetensors")
+"""Files of a bundle that decide what it answers: each of them has its digest."""
 MOST_BUNDLE_BYTES = 4_000_000_000
 UNSEEN = "unseen"
 
@@ -209,11 +211,12 @@ class RangedCounts:
 def load_bundle(folder: str | Path) -> Bundle:
     """Read a bundle; every file is checked against its digest, and nothing of it is executed."""
     folder = Path(folder)
-    if not (folder / CONTRACT_FILE).is_file():
-        raise RunError(
-            f"{folder} is not a bundle: it holds no {CONTRACT_FILE}. `countmorl export RUN -o DIR` "
-            "makes one."
-        )
+    with explained_read(folder):
+        if not (folder / CONTRACT_FILE).is_file():
+            raise RunError(
+                f"{folder} is not a bundle: it holds no {CONTRACT_FILE}. `countmorl export RUN -o "
+                "DIR` makes one."
+            )
     check_sums(folder)
     contract = Contract.read(folder)
     policy = in_64_bits(load_policy(folder / POLICY_NAME))
@@ -255,6 +258,9 @@ def check_sums(folder: Path) -> None:
     sums = {match[2]: match[1] for match in found if match}
     if len(sums) != len(lines) or not {CONTRACT_FILE, POLICY_NAME} <= set(sums):
         raise RunError(f"{path} is damaged: wanted one digest and one file's name a line.")
+    for name in DIGESTED:
+        if name not in sums and (folder / name).exists():
+            raise RunError(f"{path} is damaged: it has no digest of {name}. Export the run again.")
     for name, wanted in sums.items():
         content = read_bytes(folder / name, MOST_BUNDLE_BYTES)
         if hashlib.sha256(content).hexdigest() != wanted:

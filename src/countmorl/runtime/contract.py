@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from countmorl.configs import at_least, check_types, from_json
+from countmorl.configs import at_least, check_types, finite, from_json
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.json_files import parse_json
 from countmorl.runtime.guard import GuardSettings
@@ -56,6 +56,12 @@ class Judged:
     """What the log earns, in the same unit."""
     unit: str
 
+    def __post_init__(self) -> None:
+        check_types(self)
+        finite(self, "behaviour")
+        if self.gain is not None and (len(self.gain) != 2 or not np.isfinite(self.gain).all()):
+            raise ConfigError("`gain` must be two finite numbers, from and to.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
@@ -91,6 +97,7 @@ class Contract:
     def __post_init__(self) -> None:
         check_types(self)
         at_least(self, reach=0, history=1)
+        finite(self, "thin")
         back = self.guard.fall_back if self.guard else None
         if "fall_back" in (self.far, self.unreadable) and back is None:
             raise ConfigError(

@@ -32,11 +32,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from countmorl.configs import at_least, check_types, finite, from_json, to_json
+from countmorl.configs import added, at_least, check_types, finite, from_json, to_json
 from countmorl.disk import read_bytes
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.files import write_text
-from countmorl.json_files import MOST_BYTES, parse_json
+from countmorl.json_files import parse_json
 from countmorl.runtime.base import PolicyLike
 from countmorl.runtime.counts import Counts
 from countmorl.runtime.files import POLICY_FILE
@@ -48,6 +48,7 @@ from countmorl.runtime.neighbours import Neighbours
 FallBack = Literal["clone", "fixed", "hold", "abstain"]
 Counter = Literal["codes", "neighbours"]
 GUARD_FORMAT = 1
+MOST_PART_BYTES = 4_000_000_000
 FOLDER, SETTINGS, CLONE, NEIGHBOURS = (
     "guard",
     "guard.json",
@@ -74,6 +75,8 @@ class GuardSettings:
     """What counts pairs: the run's own codes, or distances to the nearest logged rows."""
     policy: str = ""
     """SHA-256 of the policy's file that the threshold was chosen for."""
+    parts: str = added("")
+    """SHA-256 of the files beside the settings; nothing in guards of earlier versions."""
     format: int = GUARD_FORMAT
 
     def __post_init__(self) -> None:
@@ -174,7 +177,9 @@ class Guard:
         if self.clone is not None:
             self.clone.save(folder / CLONE)  # type: ignore[attr-defined]
         kind = "neighbours" if isinstance(self.counts, Neighbours) else "codes"
-        settings = replace(self.settings, counts=kind, policy=policy_digest(run))
+        settings = replace(
+            self.settings, counts=kind, policy=policy_digest(run), parts=parts_digest(folder)
+        )
         write_text(folder / SETTINGS, json.dumps(to_json(settings), indent=2) + "\n")
 
     @classmethod
@@ -191,6 +196,11 @@ class Guard:
             raise RunError(
                 f"The policy of {run} has changed since its guard was chosen. Choose it again: "
                 f"countmorl guard {run}"
+            )
+        if settings.parts and settings.parts != parts_digest(folder):
+            raise RunError(
+                f"The files in {folder} are of two guards: choosing the second one broke off. "
+                f"Choose it again: countmorl guard {run}"
             )
         clone = load_policy(folder / CLONE) if settings.fall_back == "clone" else None
         try:
@@ -271,5 +281,14 @@ def read_settings(run: Path) -> GuardSettings:
 
 def policy_digest(run: str | Path) -> str:
     """SHA-256 of a run's policy file."""
-    path = Path(run) / POLICY_FILE
-    return hashlib.sha256(read_bytes(path, MOST_BYTES)).hexdigest() if path.exists() else ""
+    return _file_digest(Path(run) / POLICY_FILE)
+
+
+def parts_digest(folder: Path) -> str:
+    """SHA-256 of what lies beside a guard's settings, whatever of it there is."""
+    both = " ".join(_file_digest(folder / name) for name in (CLONE, NEIGHBOURS))
+    return hashlib.sha256(both.encode()).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(read_bytes(path, MOST_PART_BYTES)).hexdigest() if path.exists() else ""

@@ -33,7 +33,7 @@ from countmorl.progress import count_progress
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import installed_versions
 from countmorl.runtime.load import load_policy
-from countmorl.studies.judging_records import Field, LogTruth, Tried, keep, kept
+from countmorl.studies.judging_records import Field, LogTruth, Tried, keep, kept, unread
 from countmorl.studies.truth import Teller
 
 Say = Callable[[str], None]
@@ -89,7 +89,8 @@ class Desk:
 
     def field(self, pool: Sequence[Candidate], development: bool, done: Callable) -> Field:
         """Judge and play what is not there yet."""
-        log = LogTruth.of_dict(self._kept("log", self._log, played=True))
+        with unread(self.folder / "log.json"):
+            log = LogTruth.of_dict(self._kept("log", self._log, played=True))
         tried = []
         for each in pool:
             mark = each.digest[:16]
@@ -100,7 +101,9 @@ class Desk:
                 played=True,
                 policy=each.digest,
             )
-            tried.append(Tried.of(each.name, each.run.path, each.epoch is None, judged, truth))
+            with unread(self.folder / f"{mark}.json"):
+                last = each.epoch is None
+                tried.append(Tried.of(each.name, each.run.path, last, judged, truth))
             done(1)
         assert self.dataset.task is not None
         return Field(

@@ -7,13 +7,15 @@ again, so that a study goes on where it stopped.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from countmorl.configs import check_types
 from countmorl.envs.tasks import Task
-from countmorl.errors import RunError
+from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.verdict import Judgement
 from countmorl.files import write_text
 from countmorl.json_files import parse_json
@@ -38,14 +40,16 @@ class Tried:
         cls, name: str, run: Path, last: bool, judged: Mapping[str, Any], truth: Mapping[str, Any]
     ) -> Tried:
         """What two records say."""
-        return cls(
+        found = cls(
             name=name,
             run=run.absolute().name,
             last=last,
             q=judged["q"],
-            truth=Truth(**truth),
+            truth=_truth_of(truth),
             judgement=Judgement.of_dict(judged["judgement"]),
         )
+        check_types(found)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +68,16 @@ class LogTruth:
     def of_dict(cls, values: Mapping[str, Any]) -> LogTruth:
         """Read what `asdict` has written."""
         low, high = values["interval"]
-        return cls(**{**values, "interval": (low, high), "chance": Truth(**values["chance"])})
+        chance = _truth_of(values["chance"])
+        found = cls(**{**values, "interval": (low, high), "chance": chance})
+        check_types(found)
+        return found
+
+
+def _truth_of(values: Mapping[str, Any]) -> Truth:
+    found = Truth(**values)
+    check_types(found)
+    return found
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,3 +122,12 @@ def keep(path: Path, about: Mapping[str, Any], found: Mapping[str, Any]) -> None
     """Write a record."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps({"about": about, "found": found}, indent=1) + "\n")
+
+
+@contextmanager
+def unread(path: Path) -> Iterator[None]:
+    """Say which record it was, where one does not hold what it should."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
+        raise RunError(f"{path} is damaged ({error}). Remove it: it is made again.") from error

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from countmorl.disk import explained_write
+from countmorl.disk import explained_read, explained_write
 from countmorl.errors import ConfigError, CountMorlError, RunError
 from countmorl.files import write_text
 from countmorl.json_files import parse_json
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.runs.lock import LOCK, BusyError, hold_lock, is_locked
+from countmorl.runs.place import refuse_links
 
 PLAN, FAILURES, STOP, LOGS = "sweep.json", "failures.json", "stop", "logs"
 FORMAT = 1
@@ -38,10 +39,11 @@ class SweepFolder:
     def open(cls, path: str | Path) -> SweepFolder:
         """Open the folder of a sweep; anything else is a `RunError`."""
         folder = cls(Path(path))
-        if not folder.path.is_dir():
-            raise RunError(f"There is no folder {path}.")
-        if not folder.exists:
-            raise RunError(f"{path} is not the folder of a sweep: it holds no {PLAN}.")
+        with explained_read(folder.path):
+            if not folder.path.is_dir():
+                raise RunError(f"There is no folder {path}.")
+            if not folder.exists:
+                raise RunError(f"{path} is not the folder of a sweep: it holds no {PLAN}.")
         return folder
 
     def rows(self) -> list[dict[str, Any]]:
@@ -109,6 +111,7 @@ class SweepFolder:
         """Keep a second sweep out of this folder."""
         with explained_write(self.path / LOCK):
             self.path.mkdir(parents=True, exist_ok=True)
+        refuse_links(self.path)
         with ExitStack() as stack:
             try:
                 stack.enter_context(hold_lock(self.path))

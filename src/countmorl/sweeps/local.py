@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from countmorl.disk import explained_write
+from countmorl.disk import appending
 from countmorl.machine import available_memory
 from countmorl.sweeps.engine import AbstractEngine, Outcome
 from countmorl.sweeps.folder import SweepFolder
@@ -64,18 +64,16 @@ class LocalEngine(AbstractEngine):
     def start(self, row: Row) -> None:
         """Start a process, hand it its job, and keep the line to it open."""
         log = self.folder.log_path(row.name)
-        with explained_write(log):
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with open(log, "ab") as said:
-                # In a session of its own: Ctrl-C is for the sweep, which passes it on once.
-                process = subprocess.Popen(
-                    command(),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=said,
-                    env=environment(),
-                    start_new_session=True,
-                )
+        with appending(log) as said:
+            # In a session of its own: Ctrl-C is for the sweep, which passes it on once.
+            process = subprocess.Popen(
+                command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                env=environment(),
+                start_new_session=True,
+            )
         self._processes[row.name], self._needs[row.name] = process, self.need(row)
         assert process.stdin is not None
         job = {"row": row.as_dict(), "folder": str(self.folder.path)}

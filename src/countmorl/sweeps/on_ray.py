@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from countmorl.configs import at_least, check_types, positive
-from countmorl.disk import explained_write
+from countmorl.disk import appending, explained_write
 from countmorl.errors import ConfigError
 from countmorl.extras import require
 from countmorl.runs.folder import CONFIG
@@ -235,10 +235,9 @@ def work(job: dict[str, Any], data: bytes | None, files: dict[str, Files]) -> tu
 
 
 def _worker(job: dict[str, Any], log: Path) -> tuple[bytes, int]:
-    log.parent.mkdir(parents=True, exist_ok=True)
     here = job["cwd"] if os.path.isdir(job["cwd"]) else None
     with (
-        open(log, "ab") as said,
+        appending(log) as said,
         subprocess.Popen(
             command(),
             stdin=subprocess.PIPE,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from countmorl.json_files import parse_text
 from countmorl.runs.folder import METRICS, TIMING
+from countmorl.runs.records import MOST
 
 TAIL = 1 << 16
 """Bytes of a file's end that are read: an epoch's line is shorter."""
@@ -38,9 +39,10 @@ def standing(folder: Path, config: Mapping[str, Any]) -> Standing | None:
     epochs = epochs_of(stage, config)
     judged = [v for line in lines for v in [_judged(line)] if v is not None]
     spent = [
-        float(line["seconds"])
+        seconds
         for line in last_lines(folder / TIMING)[-10:]
-        if line.get("stage") == stage and isinstance(line.get("seconds"), (int, float))
+        for seconds in [_number(line.get("seconds"))]
+        if line.get("stage") == stage and seconds is not None
     ]
     left = None
     if epochs and spent:
@@ -80,8 +82,8 @@ def last_lines(path: Path) -> list[dict[str, Any]]:
     found = []
     for line in lines[1:] if size > TAIL else lines:
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
+            value = parse_text(line)
+        except ValueError:
             continue
         if isinstance(value, dict) and isinstance(value.get("epoch"), int):
             found.append(value)
@@ -90,6 +92,12 @@ def last_lines(path: Path) -> list[dict[str, Any]]:
 
 def _judged(line: Mapping[str, Any]) -> float | None:
     for name in ("score", "return", "value"):
-        if isinstance(line.get(name), (int, float)):
-            return float(line[name])
+        if (value := _number(line.get(name))) is not None:
+            return value
     return None
+
+
+def _number(value: Any) -> float | None:
+    """A number that a table can show and add up; None for whatever else stands there."""
+    sane = type(value) in (int, float) and abs(value) <= MOST
+    return float(value) if sane else None
