@@ -68,6 +68,7 @@ LEVELS = {
     "sweeps": 11,
     "reports": 11,
     "serving": 10.2,
+    "asking": 12,
     "automatic": 12,
     "demo": 12,
     "doctor": 12,

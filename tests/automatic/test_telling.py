@@ -1,14 +1,10 @@
-import pytest
-
 from auto_parts import TRIED
 from countmorl.automatic.folder import AutoFolder
-from countmorl.automatic.telling import data_card, reasons, trial_card
-from countmorl.data.findings import Finding
+from countmorl.automatic.telling import reasons, trial_card
 from countmorl.evaluation.base import Estimate, Refusal
 from countmorl.evaluation.choice import choose_among
 from countmorl.evaluation.verdict import Way, decide
 from countmorl.sweeps.plan import Sweep
-from worlds import linear_log
 
 LOG = Estimate(value=10.0, interval=(9.0, 11.0), unit="u", made_by="b")
 
@@ -17,18 +13,6 @@ def judged(name: str, low: float, high: float):
     facts = {"gain": (low + high) / 2, "gain_low": low, "gain_high": high}
     sure = Estimate(value=0.0, interval=None, unit="u", made_by="m", facts=facts)
     return decide(name, LOG, {"fitted Q": sure, "model": sure}, Way(unseen=0.03, thin=0.1))
-
-
-def test_the_log_in_numbers():
-    log = linear_log(12, 20)
-    card = data_card(log, [Finding("warning", "scale", "Odd.")], 0.1, 0)
-    assert (card["rows"], card["episodes"], card["terminated"]) == (240, 12, 0)
-    assert card["lengths"] == [20, 20, 20, 20]
-    returns = log.reward.reshape(12, 20).sum(axis=1)
-    assert card["returns"][0] == pytest.approx(returns.min(), abs=1e-4)
-    assert card["returns"][2] == pytest.approx(returns.mean(), abs=1e-4)
-    assert card["held"].startswith("set aside: 1 of 12 episodes")
-    assert card["findings"] == [{"level": "warning", "message": "Odd."}]
 
 
 def test_why_one_is_taken():

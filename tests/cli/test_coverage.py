@@ -1,8 +1,10 @@
 import json
+import shutil
 
 import pytest
 
 from countmorl.coverage import report
+from countmorl.runtime.guard import policy_digest
 
 
 @pytest.fixture(autouse=True)
@@ -12,8 +14,11 @@ def _quick(monkeypatch):
 
 def test_of_a_run(run_cli, pendulum, tmp_path):
     pytest.importorskip("matplotlib")
-    code, out, err = run_cli("coverage", pendulum / "run", "--steps", 5, "--out", "a.png")
+    run = shutil.copytree(pendulum / "run", tmp_path / "run")  # It keeps what it was asked.
+    code, out, err = run_cli("coverage", run, "--steps", 5, "--out", "a.png")
     assert code == 0, err
+    kept = json.loads((run / "coverage.json").read_text())
+    assert (kept["policy"], kept["ways_by"]) == (policy_digest(run), "neighbours")
     assert "Where policies go in the model: unseen / thin / covered" in out
     assert "What to log next" in out
     assert "imagining where the policy goes ..." in err

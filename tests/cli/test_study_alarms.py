@@ -17,6 +17,16 @@ def test_a_table_and_json(run_cli, tmp_path):
     assert all(0 <= each["alarms"] <= 1 for each in found)
 
 
+def test_false_alarms_alone(run_cli, tmp_path):
+    np.savez(tmp_path / "log.npz", **walks(episodes=30, length=5))
+    words = ("study", "alarms", tmp_path / "log.npz", "--sizes", 2, "--splits", 2, "--logs", 2)
+    code, out, _ = run_cli(*words, "--drifts", "none", "--json")
+    assert code == 0
+    assert {(each["drift"], each["logs"]) for each in json.loads(out)} == {("none", 4)}
+    code, _, err = run_cli(*words, "--drifts", "rain")
+    assert (code, "There is no drift 'rain'. Known: none, " in err) == (2, True)
+
+
 def test_too_short(run_cli, tmp_path):
     np.savez(tmp_path / "log.npz", **walks(episodes=5))
     code, _, err = run_cli("study", "alarms", tmp_path / "log.npz")

@@ -29,13 +29,15 @@ def test_the_region_that_is_rare_and_valuable():
     level = np.where(action > 0.9, 1, 2)
     table, nearest = Table.of(data), Nearest.of(data)
     value = np.where(action > 0.9, 10.0, 1.0)
-    first, *_ = log_next(table, [(imagined(obs, action, level), value)], nearest)
+    first, *_ = log_next(
+        table, [(imagined(obs, action, level), value, 0 * value + 5.5)], nearest, least=6.0
+    )
     assert "action[0] above" in first.text
     assert (first.value, first.usual) == (10.0, 5.5)
     assert first.reached <= 0.5
     assert first.share > 0.5
     bound = float(first.text.rpartition(" ")[2])
-    assert all(example.columns["action[0]"] > bound - 0.5 for example in first.examples)
+    assert all(float(example.columns["action[0]"]) > bound - 0.5 for example in first.examples)
     assert set(first.as_dict()) >= {"text", "reached", "value", "rows", "examples"}
 
 
@@ -44,7 +46,10 @@ def test_what_is_rare_and_worth_little_is_not_wanted():
     obs, action = np.zeros((4, 100)), np.where(np.arange(100) < 40, 0.99, 0.0) * np.ones((4, 1))
     level, value = np.where(action > 0.9, 1, 2), np.where(action > 0.9, -1.0, 1.0)
     table, nearest = Table.of(data), Nearest.of(data)
-    assert log_next(table, [(imagined(obs, action, level), value)], nearest) == []
+    assert (
+        log_next(table, [(imagined(obs, action, level), value, 0 * value)], nearest, least=6.0)
+        == []
+    )
 
 
 def test_far_behind_the_first_unseen_pair_nothing_is_reached():
@@ -52,7 +57,10 @@ def test_far_behind_the_first_unseen_pair_nothing_is_reached():
     obs, action = np.zeros((40, 20)), np.full((40, 20), 0.99)
     level = np.zeros((40, 20), int)
     found = log_next(
-        Table.of(data), [(imagined(obs, action, level), np.ones((40, 20)))], Nearest.of(data)
+        Table.of(data),
+        [(imagined(obs, action, level), np.ones((40, 20)), np.zeros((40, 20)))],
+        Nearest.of(data),
+        least=6.0,
     )
     assert found[0].reached == 1
     assert found[0].rows <= len(data)

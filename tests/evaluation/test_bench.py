@@ -68,14 +68,6 @@ def test_critics_that_cannot_be_trusted_are_refused(bench, change, why):
     assert why in found.why
 
 
-def test_critics_that_differ_by_more_than_the_log_is_worth_are_refused(bench):
-    unsure = replace(bench.log_fit, values=bench.log_fit.values + np.array([-2.0, 0.0, 2.0]))
-    found = bench._fitted_q(unsure, off=0.0)
-    assert found.why == "its critics differ by more than half of what the log is worth."
-    assert found.facts["not_trusted_gain_low"] < 0 < found.facts["not_trusted_gain_high"]
-    assert "gain_low" not in found.facts
-
-
 def test_a_model_that_cannot_carry_a_clone_tells_nothing_of_the_way(bench, monkeypatch):
     """Two estimators are wanted all the same, so that nothing is called better by one alone."""
     monkeypatch.setattr("countmorl.evaluation.bench.CLONE_CUT", -1.0)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from countmorl.monitoring.chance import LEAST, Pool, exceeding
+from countmorl.monitoring.chance import LEAST, Pool, exceeding, widened
 from countmorl.monitoring.tally import Edges, Tally
 
 
@@ -42,6 +42,21 @@ def test_the_limit_is_exceeded_as_seldom_as_is_asked():
     assert 1.8 < limit < 2.4  # Two deviations of a normal number.
     assert (np.abs(chance.moves).max(axis=1) > limit).mean() <= 0.05
     assert pool(rarer=True).by_chance(25).limit(0.05) < limit
+
+
+def test_few_episodes_widen_a_spread_as_students_quantile_does():
+    # One in forty: 2.093 of Student's with 19 degrees of freedom, 1.960 of the normal.
+    few, many = widened(np.array([20, 10**6]), 0.025)
+    assert (few, many) == (pytest.approx(2.093 / 1.960, rel=1e-3), pytest.approx(1, rel=1e-3))
+    one, three, four = widened(np.array([1, 3, 4]), 0.01)
+    assert one == three > four
+
+
+def test_a_test_knows_its_spread_from_its_own_episodes():
+    chance = pool(aside=10, fitted=True).by_chance(25)
+    assert chance.episodes.tolist() == [10, 200]
+    known = chance.known_spread(0.01) / chance.spread
+    assert known[0] > 1.3 > 1.05 > known[1] > 1
 
 
 def test_fewer_set_aside_move_farther():

@@ -286,4 +286,5 @@ def test_the_templates_are_files_of_the_package():
         "report.css",
         "report.html",
         "report.js",
+        "run.html",
     ]

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from countmorl import load
 from countmorl.agents.clone import cloned
@@ -37,3 +38,11 @@ def test_discrete_actions_are_drawn_as_they_were_logged(monkeypatch):
     monkeypatch.setattr(behaviour, "PAIRS", 300)
     _, pairs = pairs_of(numbered_log(), horizon=1, seed=0)
     np.testing.assert_allclose(pairs[:, 1:].mean(axis=0), 1 / 3, atol=0.1)
+
+
+def test_vectors_are_drawn_as_far_from_the_clone_as_they_were_logged(monkeypatch):
+    """Of actions that are chance a clone tells the mean alone; what it imagines is all of them."""
+    monkeypatch.setattr(behaviour, "PAIRS", 300)
+    dataset, pairs = pairs_of(vector_log(), horizon=1, seed=0)
+    logged = dataset.space.scaled(dataset.action).std()
+    assert pairs[:, 2].std() == pytest.approx(logged, rel=0.15)

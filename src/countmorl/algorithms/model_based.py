@@ -155,6 +155,11 @@ class AbstractModelBased(AbstractAlgorithm):
         return int(self.continued * self.begun)
 
     @property
+    def usual_length(self) -> int:
+        """Steps of a rollout on average, with those that it goes on for in later epochs."""
+        return round(self.horizon * self.begun / max(1, self.begun - self.going_on))
+
+    @property
     def imagined_rows(self) -> int:
         """Rows of a batch that come from the model."""
         return self.batch - int(self.batch * self.real_share)

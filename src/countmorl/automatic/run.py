@@ -15,11 +15,12 @@ from countmorl.automatic.budget import TRAINING, Clock, seconds_of
 from countmorl.automatic.carrying import carry_out
 from countmorl.automatic.folder import PAGE, AutoFolder
 from countmorl.automatic.judging import Candidate, Judging, candidates, given
-from countmorl.automatic.telling import data_card, result_of
+from countmorl.automatic.telling import result_of
+from countmorl.data.card import data_card
 from countmorl.data.check import check
 from countmorl.data.dataset import Dataset
 from countmorl.data.findings import Finding
-from countmorl.data.holdout import draw_holdout, split
+from countmorl.data.holdout import draw_holdout, holdout_sentence, split
 from countmorl.data.sources import load, locate, read
 from countmorl.errors import ConfigError, CountMorlError, DataError, RunError
 from countmorl.evaluation.bench import Bench, BenchConfig
@@ -84,7 +85,9 @@ def auto(
             config=config or BenchConfig(),
             say=say,
         )
-        card = data_card(dataset, findings, options.holdout_episodes, seed)
+        share = options.holdout_episodes
+        held = holdout_sentence(dataset, share, draw_holdout(dataset, share, seed))
+        card = data_card(dataset, findings, held)
         try:
             return work.do(card)
         except CountMorlError:

@@ -5,50 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from countmorl.automatic.folder import AutoFolder
 from countmorl.automatic.judging import Candidate
 from countmorl.automatic.portfolio import CLONE, Trial
-from countmorl.data.dataset import Dataset
-from countmorl.data.findings import Finding
-from countmorl.data.holdout import draw_holdout, holdout_sentence
 from countmorl.evaluation.choice import Choice
 from countmorl.evaluation.verdict import Judgement
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.rows import Row
-
-
-def data_card(
-    dataset: Dataset, findings: Sequence[Finding], share: float, seed: int
-) -> dict[str, Any]:
-    """What the log is."""
-    lengths = np.diff(dataset.episode_ends, prepend=-1)
-    totals = np.cumsum(dataset.reward, dtype=np.float64)[dataset.episode_ends]
-    held = draw_holdout(dataset, share, seed)
-    return {
-        "name": dataset.name,
-        "hash": dataset.hash,
-        "rows": len(dataset),
-        "episodes": len(lengths),
-        "lengths": _spread(lengths),
-        "returns": _spread(np.diff(totals, prepend=0.0)),
-        "rewards": _spread(dataset.reward),
-        "terminated": int(dataset.terminated.sum()),
-        "obs": dataset.obs_dim,
-        "action": dataset.action_dim,
-        "discrete": dataset.discrete,
-        "held": holdout_sentence(dataset, share, held),
-        "notes": list(dataset.notes),
-        "findings": [{"level": each.level, "message": each.message} for each in findings],
-    }
-
-
-def _spread(values: np.ndarray) -> list[float]:
-    """Least, middle, mean and greatest."""
-    found = (values.min(), np.median(values), values.mean(dtype=np.float64), values.max())
-    return [float(each) for each in found]
 
 
 def trial_card(

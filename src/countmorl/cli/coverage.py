@@ -10,13 +10,19 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_pairs, print_table
-from countmorl.coverage.report import Coverage, coverage_of_data, coverage_of_run
+from countmorl.coverage.report import (
+    Coverage,
+    coverage_of_data,
+    coverage_of_run,
+    write_coverage,
+)
 from countmorl.coverage.wanted import Wanted
 from countmorl.data.sources import load
 from countmorl.errors import ConfigError, printable
 from countmorl.extras import require
 from countmorl.files import check_ending
 from countmorl.runs.folder import Run
+from countmorl.runtime.guard import Counter
 from countmorl.runtime.levels import LEVELS
 
 Source = Annotated[Positional[str], tyro.conf.arg(metavar="RUN|DATA")]
@@ -25,6 +31,7 @@ Source = Annotated[Positional[str], tyro.conf.arg(metavar="RUN|DATA")]
 def coverage(
     source: Source,
     data: str | None = None,
+    counts: Counter = "neighbours",
     steps: int = 100,
     seed: int = 0,
     out: Path | None = None,
@@ -35,12 +42,14 @@ def coverage(
     Of data alone: how many rows are alike, and pairs of ranges that are each common and hardly ever
     came together, in the columns' own words. Of a run also: which share of its policy's imagined
     steps is covered, thin or unseen, beside a clone of the log; by which columns it leaves the
-    data; and what to log next: what it reaches, that seems worth much and was seen too rarely.
-    docs/guarding.md says how to read it.
+    data; and what to log next: what it reaches, that seems worth much and was seen too rarely. A
+    run keeps it (coverage.json), for `countmorl report RUN`. docs/guarding.md says how to read it.
 
     Args:
         source: The folder of a run, or data: a D4RL name, minari:ID, or an HDF5 or NPZ file.
         data: Where the run's data lie now, if they have moved.
+        counts: What counts along a policy's way: neighbours (distances to logged rows, as for
+            judging and guards) or codes (the run's own).
         steps: Steps of an imagined rollout.
         seed: Seed of all that is drawn.
         out: Figure to write (.png).
@@ -54,7 +63,8 @@ def coverage(
     say = lambda text: print(text, "...", file=sys.stderr, flush=True)  # noqa: E731
     if (Path(source) / "config.json").exists():
         run = Run.open(source)
-        found = coverage_of_run(run, data=data, steps=steps, seed=seed, say=say)
+        found = coverage_of_run(run, data=data, counts=counts, steps=steps, seed=seed, say=say)
+        write_coverage(run, found)
     elif data is not None:
         raise ConfigError(f"--data says where a run's data lie, and {source} is no run.")
     else:
@@ -112,7 +122,8 @@ def _density(found: Coverage) -> None:
 def _ways(found: Coverage) -> None:
     longest = max(len(way.by_step) for way in found.ways)
     steps = sorted({1, 2, 5, 10, 20, 50, longest} & set(range(1, longest + 1)))
-    print("\nWhere policies go in the model: unseen / thin / covered, % of the pairs")
+    by = "distances to logged rows" if found.ways_by == "neighbours" else "codes"
+    print(f"\nWhere policies go in the model: unseen / thin / covered, % of the pairs, by {by}")
     print_table(
         ("policy", *(f"step {step}" for step in steps), "all", "rollouts that leave"),
         (
@@ -139,7 +150,7 @@ def _wanted(wanted: tuple[Wanted, ...], valued_by: str) -> None:
         return
     print(f"\nWhat to log next: reached, worth much ({valued_by}), and rare")
     print_table(
-        ("region", "reached", "value", "usual value", "logged rows", "nearest rows in the log"),
+        ("region", "reached", "value", "usual there", "logged rows", "nearest rows in the log"),
         (
             (
                 each.text,
@@ -147,7 +158,7 @@ def _wanted(wanted: tuple[Wanted, ...], valued_by: str) -> None:
                 f"{each.value:.4g}",
                 f"{each.usual:.4g}",
                 f"{each.rows:,}",
-                ", ".join(f"{example.row:,}" for example in each.examples),
+                "; ".join(example.text for example in each.examples),
             )
             for each in wanted
         ),

@@ -71,7 +71,8 @@ def show(found: Report) -> None:
         ),
     )
     if len(found.columns) > SHOWN:
-        print(f"... and {len(found.columns) - SHOWN} columns that moved less.")
+        more = len(found.columns) - SHOWN
+        print(f"... and {more} column{'s' if more > 1 else ''} that moved less.")
     pairs = {"reward of a step": f"{found.reward:.4g}; in training {found.reward_before:.4g}"}
     if found.unseen is not None:
         usual = f"{found.unseen_before:.1%} are usual"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from countmorl.cli.output import Data, print_json, print_table
+from countmorl.errors import ConfigError
 
 
 def alarms(
@@ -12,6 +13,7 @@ def alarms(
     sizes: tuple[int, ...] = (1, 5, 20),
     splits: int = 5,
     logs: int = 200,
+    drifts: tuple[str, ...] = (),
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -25,14 +27,20 @@ def alarms(
         data: A D4RL name, minari:ID, or a path to an HDF5 or NPZ file.
         sizes: Episodes of the logs that are drawn.
         splits: How often the log is cut.
-        logs: Logs of each size that are drawn each time.
+        logs: Logs of each size that are drawn each time. Those of one cut share its training, so
+            that many cuts say more of false alarms than many logs.
+        drifts: The kinds of drift, such as none for false alarms alone; by default all.
         seed: Seed of all that is drawn.
         json: Print JSON.
     """
     from countmorl.data.sources import load
-    from countmorl.studies.alarms import alarm_rates
+    from countmorl.studies.alarms import DRIFTS, alarm_rates
 
-    found = alarm_rates(load(data), sizes=sizes, splits=splits, logs=logs, seed=seed)
+    unknown = [each for each in drifts if each not in DRIFTS]
+    if unknown:
+        raise ConfigError(f"There is no drift '{unknown[0]}'. Known: {', '.join(DRIFTS)}.")
+    how = {"sizes": sizes, "splits": splits, "logs": logs, "drifts": drifts or tuple(DRIFTS)}
+    found = alarm_rates(load(data), seed=seed, **how)
     if json:
         print_json([asdict(each) for each in found])
         return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,8 @@ class Axis:
     unit: str = ""
     ordered: bool = True
     """Whether neighbouring places may be joined to a range."""
+    source: str = ""
+    """The column of the log that it comes from: several may come from one."""
 
     @property
     def size(self) -> int:
@@ -80,6 +82,12 @@ class Axis:
             return f"{self.name} above {self.cuts[first - 1]:g}{unit}"
         return f"{self.name} from {self.cuts[first - 1]:g} to {self.cuts[last]:g}{unit}"
 
+    def told(self, x: float) -> float | str:
+        """One value as it is told: rounded, or by its label."""
+        if self.labels:
+            return self.labels[int(self.places(np.array([x]))[0])]
+        return float(f"{x:.4g}")
+
     def holds(self, number: int, x: np.ndarray) -> np.ndarray:
         """Which numbers lie in a range."""
         first, last = self.ranges[number]
@@ -109,7 +117,10 @@ class Table:
             now = len(schema.now)
         known = _columns(schema.obs if schema else ())
         observed = [
-            _axis(name, dataset.obs[:, at], known.get(name))
+            replace(
+                _axis(name, dataset.obs[:, at], known.get(name)),
+                source=known[name].name if name in known else name,
+            )
             for at, name in enumerate(dataset.obs_names[:now])
         ]
         return cls(
@@ -130,11 +141,16 @@ class Table:
         return np.stack(found, axis=1)
 
     def pairs(self, *, actions: bool) -> list[tuple[int, int]]:
-        """Pairs of columns: of observation and action, or of the observation alone."""
+        """Pairs of columns: of observation and action, or of the observation alone.
+
+        What comes of one column hangs together by itself: the values of a category exclude each
+        other, the sine and the cosine of an hour lie on a circle. That is no news of a log.
+        """
         seen, every = range(self.observed), range(len(self.axes))
         if actions:
             return [(i, j) for i in seen for j in every[self.observed :]]
-        return [(i, j) for i in seen for j in seen if i < j]
+        own = [axis.source or axis.name for axis in self.axes]
+        return [(i, j) for i in seen for j in seen if i < j and own[i] != own[j]]
 
 
 def _columns(columns: Sequence[Column]) -> dict[str, Column]:

@@ -18,6 +18,8 @@ from countmorl.runtime.neighbours import Neighbours
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 REPEATS = 2.0
 """Rows of a distinct pair, on average, from which on a log is taken for one of a finite world."""
+RARE = 0.1
+"""Share of the log's own pairs that are rare."""
 SHARE, SAMPLE = 0.1, 2_000
 """Share of the episodes that are held against the others, and how many of their rows."""
 
@@ -90,6 +92,11 @@ def density_of_data(dataset: Dataset, *, seed: int = 0) -> tuple[Density, Neighb
     found = _probe(near, taught if judged is None else judged)
     ones = np.ones(len(taught), int)
     return _density(dataset, "neighbours", ones, found, held_out=judged is not None), near
+
+
+def least_of(dataset: Dataset, counts: CountsPairs) -> float:
+    """The count that a tenth of the log's own pairs lie below: what is rarer is rare."""
+    return float(np.quantile(_probe(counts, dataset).count, RARE))
 
 
 def _probe(counts: CountsPairs, dataset: Dataset) -> Counted:

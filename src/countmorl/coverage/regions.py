@@ -21,7 +21,8 @@ LEAST = 10.0
 LIFT = 3.0
 """How much denser a rectangle must be in one table than in the other."""
 TWICE = 2
-"""How often one column may appear in a list: the rest would say the same again."""
+"""In how many pairs one column may appear in a list, and how many regions of a pair: the rest would
+say the same again."""
 MOST_COLUMNS = 40
 """Columns of an observation beyond which their pairs are not looked at."""
 
@@ -69,20 +70,23 @@ def thin_regions(table: Table, numbers: np.ndarray, *, actions: bool, most: int)
     places = table.places(numbers)
     found: list[tuple[Box, Region]] = []
     for i, j in table.pairs(actions=actions):
-        region = _thinnest(table, places, i, j)
-        if region is not None:
-            found.append(region)
+        found += _thinnest(table, places, i, j)
     found.sort(key=lambda each: -each[0].gain)
     return [region for _, region in _varied(found)[:most]]
 
 
 def contrast(
-    table: Table, inside: np.ndarray, outside: np.ndarray, *, actions: bool = True
+    table: Table,
+    inside: np.ndarray,
+    outside: np.ndarray,
+    *,
+    actions: bool = True,
+    most: float = 1.0,
 ) -> Box | None:
     """The rectangle that holds most of one table of numbers and least of the other.
 
     Its gain is the share of the one less the share of the other, of which the former must be three
-    times the latter. A range may be a whole column.
+    times the latter, and the latter `most` at the most. A range may be a whole column.
     """
     if not len(inside) or not len(outside):
         return None
@@ -90,7 +94,8 @@ def contrast(
     best: Box | None = None
     for i, j in table.pairs(actions=actions):
         share, usual = (_within(table, e, i, j) / len(e) for e in (here, there))
-        gains = np.where(share >= LIFT * usual, share - usual, -np.inf)
+        fits = (share >= LIFT * usual) & (usual <= most)
+        gains = np.where(fits, share - usual, -np.inf)
         at = int(gains.argmax())
         gain = float(gains.flat[at])
         if np.isfinite(gain) and (best is None or gain > best.gain + 1e-12):
@@ -99,7 +104,8 @@ def contrast(
     return best
 
 
-def _thinnest(table: Table, places: np.ndarray, i: int, j: int) -> tuple[Box, Region] | None:
+def _thinnest(table: Table, places: np.ndarray, i: int, j: int) -> list[tuple[Box, Region]]:
+    """The largest thin regions of two columns that have nothing in common."""
     rows, total = _within(table, places, i, j), len(places)
     # The last range of each column is all of it.
     alone, beside = rows[:, -1] / total, rows[-1] / total
@@ -107,13 +113,16 @@ def _thinnest(table: Table, places: np.ndarray, i: int, j: int) -> tuple[Box, Re
     common = np.outer(alone >= COMMON, beside >= COMMON)
     common[-1], common[:, -1] = False, False
     thin = common & (rows <= THIN * expected) & (expected >= LEAST)
-    if not thin.any():
-        return None
-    missing = np.where(thin, expected - rows, -np.inf)
-    a, b = np.unravel_index(int(missing.argmax()), missing.shape)
-    box = Box(columns=(i, j), ranges=(int(a), int(b)), gain=float(missing[a, b]))
-    text, count = box.said(table), int(rows[a, b])
-    return box, Region(text=text, rows=count, expected=float(expected[a, b]))
+    first, second = table.axes[i].members, table.axes[j].members
+    found = []
+    while thin.any() and len(found) < TWICE:
+        missing = np.where(thin, expected - rows, -np.inf)
+        a, b = np.unravel_index(int(missing.argmax()), missing.shape)
+        box = Box(columns=(i, j), ranges=(int(a), int(b)), gain=float(missing[a, b]))
+        text, count = box.said(table), int(rows[a, b])
+        found.append((box, Region(text=text, rows=count, expected=float(expected[a, b]))))
+        thin = thin & ~np.outer(first @ first[a] > 0, second @ second[b] > 0)
+    return found
 
 
 def _within(table: Table, places: np.ndarray, i: int, j: int) -> np.ndarray:
@@ -125,12 +134,13 @@ def _within(table: Table, places: np.ndarray, i: int, j: int) -> np.ndarray:
 
 
 def _varied(found: list[tuple[Box, Region]]) -> list[tuple[Box, Region]]:
-    """Leave out what tells of columns that were told of twice."""
-    told: dict[int, int] = {}
+    """Leave out what tells of columns that were told of in two other pairs."""
+    told: dict[int, set[tuple[int, int]]] = {}
     kept = []
     for box, region in found:
-        if all(told.get(column, 0) < TWICE for column in box.columns):
+        pairs = [told.setdefault(column, set()) for column in box.columns]
+        if all(box.columns in each or len(each) < TWICE for each in pairs):
             kept.append((box, region))
-            for column in box.columns:
-                told[column] = told.get(column, 0) + 1
+            for each in pairs:
+                each.add(box.columns)
     return kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from countmorl.coverage.density import (
     Density,
     density_of_codes,
     density_of_data,
+    least_of,
     neighbours_of,
 )
 from countmorl.coverage.imagined import Imagined, imagine
@@ -21,8 +23,9 @@ from countmorl.coverage.regions import Region, thin_regions
 from countmorl.coverage.wanted import Wanted, log_next
 from countmorl.coverage.ways import WayOut, ways_out
 from countmorl.data.dataset import Dataset
-from countmorl.data.holdout import split
+from countmorl.data.holdout import held_episodes, split
 from countmorl.data.sources import Source
+from countmorl.errors import RunError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.clone import cloned
 from countmorl.evaluation.logged import Logged
@@ -30,12 +33,16 @@ from countmorl.evaluation.lowered import agent_of, critics_value
 from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.parts import dataset_of, model_of
 from countmorl.evaluation.stepping import Stepper
+from countmorl.files import write_text
 from countmorl.rollouts import PenalizedModel
 from countmorl.runs.folder import Run
+from countmorl.runtime.base import PolicyLike
 from countmorl.runtime.counts import Counts
+from countmorl.runtime.guard import Counter, policy_digest
 from countmorl.runtime.levels import LEVELS, CountsPairs
 from countmorl.runtime.load import load_policy
 
+COVERAGE_FILE = "coverage.json"
 CLONE_UPDATES = 3_000
 REGIONS = 5
 Say = Callable[[str], None]
@@ -76,6 +83,8 @@ class Coverage:
     """The same of two columns of the observation; some cannot come together."""
     ways: tuple[Way, ...] = ()
     """The policy's, then a clone's of the log; none for data alone."""
+    ways_by: str = ""
+    """What counts along these ways: codes or neighbours."""
     ways_out: tuple[WayOut, ...] = ()
     wanted: tuple[Wanted, ...] = ()
     valued_by: str = ""
@@ -90,6 +99,7 @@ class Coverage:
             "untried": [each.as_dict() for each in self.untried],
             "situations": [each.as_dict() for each in self.situations],
             "ways": [dict(each.__dict__) for each in self.ways],
+            "ways_by": self.ways_by,
             "ways_out": [each.as_dict() for each in self.ways_out],
             "log_next": [each.as_dict() for each in self.wanted],
             "valued_by": self.valued_by,
@@ -108,22 +118,27 @@ def coverage_of_run(
     run: Run,
     *,
     data: Source | None = None,
+    counts: Counter = "neighbours",
     steps: int = 100,
     seed: int = 0,
     say: Say = lambda _: None,
 ) -> Coverage:
-    """The same of a run's data, and where its policy goes in its own model."""
+    """The same of a run's data, and where its policy goes in its own model.
+
+    `counts` says what counts along its way, as for a guard; how dense the log is, a run that counts
+    tells by its own codes.
+    """
     dataset = dataset_of(run, data=data, simulated=False)
     origin = run.manifest.data
     taught, judged = split(dataset, origin.holdout if origin else None)
     say("counting the log")
-    counts: CountsPairs
-    if run.result_path("counter").exists():
-        own = Counts.of_run(run.path)
-        counts, density = own, density_of_codes(taught, judged, own)
+    own = Counts.of_run(run.path) if run.result_path("counter").exists() else None
+    if own is None and counts == "codes":
+        raise RunError(f"{run.path} counts nothing by codes. Ask for --counts neighbours.")
+    if own is not None:
+        density = density_of_codes(taught, judged, own)
     else:
-        density, near = density_of_data(taught, seed=seed)
-        counts = near or neighbours_of(taught, judged, seed=seed)
+        density, _ = density_of_data(taught, seed=seed)
     table = Table.of(taught)
     found = {"source": str(run.path), "density": density, **_regions(table, taught)}
     model = model_of(run, taught)
@@ -131,8 +146,32 @@ def coverage_of_run(
         what = "no policy yet" if model is not None else f"no model ({run.manifest.algorithm})"
         note = f"the run has {what}, so where a policy goes is not known"
         return Coverage(**found, notes=(note,))
-    ways = _ways(run, (taught, judged), model, counts, table, steps, seed, say)
-    return Coverage(**found, **ways)
+    asked: CountsPairs | None = own if counts == "codes" else None
+    ways = _ways(
+        run,
+        (taught, judged),
+        model,
+        asked or neighbours_of(taught, judged, seed=seed),
+        table,
+        steps,
+        seed,
+        say,
+        rows=_rows_taught(dataset, held_episodes(dataset, origin.holdout if origin else None)),
+    )
+    return Coverage(**found, **ways, ways_by=counts)
+
+
+def write_coverage(run: Run, found: Coverage) -> None:
+    """Keep it in the run, with the digest of the policy that it is of."""
+    policy = policy_digest(run.path) if run.policy_path.exists() else None
+    text = json.dumps(found.as_dict() | {"policy": policy}, indent=2)
+    write_text(run.path / COVERAGE_FILE, text + "\n")
+
+
+def _rows_taught(dataset: Dataset, held: np.ndarray) -> np.ndarray:
+    """Where the rows that taught the run lie in its log."""
+    episode = np.searchsorted(dataset.episode_ends, np.arange(len(dataset)))
+    return np.flatnonzero(~held[episode])
 
 
 def _ways(
@@ -144,6 +183,8 @@ def _ways(
     steps: int,
     seed: int,
     say: Say,
+    *,
+    rows: np.ndarray,
 ) -> dict[str, Any]:
     taught, judged = parts
     starts = Logged(dataset=taught if judged is None else judged)
@@ -157,30 +198,50 @@ def _ways(
         actor = Actor.of(policy, taught, name)
         imagined[name] = imagine(stepper, actor, counts, steps=steps)
     nearest = Nearest.of(taught, seed=seed)
-    values, by = _values(run, taught, list(imagined.values()))
+    far = {"rows": rows, "least": least_of(taught if judged is None else judged, counts)}
+    worth, by = _values(run, taught, list(imagined.values()), clone)
     return {
         "ways": tuple(Way.of(name, each) for name, each in imagined.items()),
         "ways_out": tuple(ways_out(imagined["policy"], nearest)),
-        "wanted": tuple(
-            log_next(table, list(zip(imagined.values(), values, strict=True)), nearest)
-        ),
+        "wanted": tuple(log_next(table, worth, nearest, **far)),
         "valued_by": by,
     }
 
 
-def _values(run: Run, taught: Dataset, imagined: list[Imagined]) -> tuple[list[np.ndarray], str]:
-    """What imagined pairs are worth: by the run's critics, or by what they earn from there on."""
+def _values(
+    run: Run, taught: Dataset, imagined: list[Imagined], clone: PolicyLike
+) -> tuple[list[tuple[Imagined, np.ndarray, np.ndarray]], str]:
+    """What imagined pairs are worth, and what is usual there.
+
+    By the run's critics, against what a clone of the log would do in the same situations; or, where
+    there are none, by what pairs earn from there on, against the median of all.
+    """
     agent = agent_of(run, taught)
     if agent is None:
         discount = Measure.of(taught).discount
-        return [each.to_go(discount) for each in imagined], "imagined rewards to go"
-    found = []
+        values = [each.to_go(discount) for each in imagined]
+        usual = np.median(
+            np.concatenate([v[e.alive] for v, e in zip(values, imagined, strict=True)])
+        )
+        worth = [
+            (each, value, np.full(value.shape, usual))
+            for each, value in zip(imagined, values, strict=True)
+        ]
+        return worth, "imagined rewards to go"
+    worth = []
     for each in imagined:
         shape = each.reward.shape
         obs = each.obs.reshape(-1, each.obs.shape[-1]).astype(np.float32)
         action = each.action.reshape(-1, each.action.shape[-1]).astype(np.float32)
-        found.append(critics_value(agent, obs, taught.space.scaled(action)).reshape(shape))
-    return found, "the run's own critics"
+        usual_action = taught.space.vectors(clone.act(obs))
+        worth.append(
+            (
+                each,
+                critics_value(agent, obs, taught.space.scaled(action)).reshape(shape),
+                critics_value(agent, obs, usual_action).reshape(shape),
+            )
+        )
+    return worth, "the run's own critics"
 
 
 def _regions(table: Table, dataset: Dataset) -> dict[str, Any]:

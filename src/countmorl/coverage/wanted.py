@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from countmorl.coverage.axes import Table
-from countmorl.coverage.imagined import COVERED, Imagined
+from countmorl.coverage.imagined import UNSEEN, Imagined
 from countmorl.coverage.nearest import Nearest
 from countmorl.coverage.regions import contrast
 
 MOST, EXAMPLES = 5, 3
+MARGIN = 0.01
+"""Deviations by which a pair must be worth more than what is usual."""
 BEYOND = 5
 """Steps after the first unseen pair of a rollout: farther on the model says nothing."""
+SPARSE = 0.075
+"""Share of the log beyond which a region is logged often enough, whatever else is rare there."""
 LEAST = 10
 """Imagined pairs that make a region."""
 
@@ -25,8 +29,15 @@ class Example:
     """A logged row near a region."""
 
     row: int
-    columns: dict[str, float]
+    """Where it lies in the log; 0 is the first."""
+    columns: dict[str, float | str]
     """Its columns of the region, by name."""
+
+    @property
+    def text(self) -> str:
+        """The row in words."""
+        told = ", ".join(f"{name} {value}" for name, value in self.columns.items())
+        return f"row {self.row:,} ({told})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +50,8 @@ class Wanted:
     value: float
     """What the pairs there seem to be worth, on average."""
     usual: float
-    """The same of all imagined pairs."""
+    """The same of what is usual: of what a clone of the log would do in the same situations, or,
+    without critics, of all imagined pairs."""
     rows: int
     """Logged rows there."""
     share: float
@@ -52,28 +64,37 @@ class Wanted:
 
 
 def log_next(
-    table: Table, imagined: Sequence[tuple[Imagined, np.ndarray]], nearest: Nearest
+    table: Table,
+    imagined: Sequence[tuple[Imagined, np.ndarray, np.ndarray]],
+    nearest: Nearest,
+    *,
+    least: float,
+    rows: np.ndarray | None = None,
 ) -> list[Wanted]:
     """Regions to log, the first the one that holds most of what is rare, reached and valuable.
 
-    `imagined` are rollouts with the value of each of their pairs. Rare: thin or unseen. Valuable:
-    above the median of all imagined pairs. Each region is the rectangle that holds most of them
-    and least of the log; what it holds is then taken away, and the next is looked for.
+    `imagined` are rollouts with the value of each of their pairs, and what is usual there. Rare:
+    unseen, or of a count below `least`. Valuable: above what is usual. Each region is the rectangle
+    that holds most of them and least of the log; what it holds is then taken away, and the next is
+    looked for. `rows` says where logged rows lie in the whole log, where they are a part of it.
     """
-    parts = [_candidates(table, *each) for each in imagined]
-    numbers, value, rollout, rare = (np.concatenate(each) for each in zip(*parts, strict=True))
+    parts = [_candidates(table, *each, least) for each in imagined]
+    numbers, value, usual, rollout, rare = (
+        np.concatenate(each) for each in zip(*parts, strict=True)
+    )
     if not len(value):
         return []
     # The policies' rollouts begin at the same logged rows, and are told apart.
     shift = np.repeat(np.arange(len(parts)), [len(part[1]) for part in parts])
-    rollouts = sum(each.alive.shape[1] for each, _ in imagined)
+    rollouts = sum(each.alive.shape[1] for each, *_ in imagined)
     rollout = rollout + shift * rollouts
-    good = rare & (value >= np.median(value))
+    good = rare & (value - usual > MARGIN * value.std())
     total, found = int(good.sum()), []
     data = nearest.dataset
     logged = table.numbers(data.obs, data.action)
+    numbered = np.arange(len(data)) if rows is None else rows
     while len(found) < MOST and good.sum() >= max(LEAST, 0.02 * total):
-        box = contrast(table, numbers[good], logged)
+        box = contrast(table, numbers[good], logged, most=SPARSE)
         if box is None or box.gain <= 0:
             break
         here = good & box.holds(table, numbers)
@@ -83,10 +104,10 @@ def log_next(
                 text=box.said(table),
                 reached=len(np.unique(rollout[here])) / rollouts,
                 value=float(value[here].mean()),
-                usual=float(value.mean()),
+                usual=float(usual[here].mean()),
                 rows=int(inside.sum()),
                 share=float(here.sum() / max(1, total)),
-                examples=_examples(table, numbers[here], logged, box.columns),
+                examples=_examples(table, numbers[here], logged, box.columns, numbered),
             )
         )
         good = good & ~here
@@ -94,9 +115,9 @@ def log_next(
 
 
 def _candidates(
-    table: Table, imagined: Imagined, value: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers, values, rollouts of the pairs that can be reached; and which of them are rare."""
+    table: Table, imagined: Imagined, value: np.ndarray, usual: np.ndarray, least: float
+) -> tuple[np.ndarray, ...]:
+    """Numbers, values, usual values, rollouts of the pairs in reach; and which of them are rare."""
     steps, rollouts = imagined.alive.shape
     gone, step = imagined.left
     last = np.full(rollouts, steps)
@@ -104,20 +125,25 @@ def _candidates(
     reach = imagined.alive & (np.arange(steps)[:, None] < last)
     numbers = table.numbers(imagined.obs[reach], imagined.action[reach])
     rollout = np.broadcast_to(np.arange(rollouts), (steps, rollouts))[reach]
-    return numbers, value[reach], rollout, imagined.level[reach] < COVERED
+    rare = (imagined.level[reach] == UNSEEN) | (imagined.count[reach] < least)
+    return numbers, value[reach], usual[reach], rollout, rare
 
 
 def _examples(
-    table: Table, wanted: np.ndarray, logged: np.ndarray, columns: tuple[int, int]
+    table: Table,
+    wanted: np.ndarray,
+    logged: np.ndarray,
+    columns: tuple[int, int],
+    numbered: np.ndarray,
 ) -> tuple[Example, ...]:
     """Logged rows that are nearest to the middle of a region, in all columns."""
-    spread = logged.std(axis=0)
+    spread, axes = logged.std(axis=0), [(c, table.axes[c]) for c in columns]
     apart = (logged - np.median(wanted, axis=0)) / np.where(spread == 0, 1, spread)
     rows = np.argsort(np.square(apart).sum(axis=1), kind="stable")[:EXAMPLES]
     return tuple(
         Example(
-            row=int(row),
-            columns={table.axes[c].name: float(f"{logged[row, c]:.4g}") for c in columns},
+            row=int(numbered[row]),
+            columns={a.name: a.told(float(logged[row, c])) for c, a in axes},
         )
         for row in rows
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -38,9 +39,6 @@ SAMPLE = 2_000
 """Logged states at which a policy's own actions are looked at."""
 OFF = 0.1
 """Share of a policy's actions at logged states beyond which critics only extrapolate."""
-WIDE = 0.5
-"""A gain that may be 0, and whose interval is wider than this share of the log's value, says
-nothing."""
 MISSES = 0.15
 """How far the critics' value of the log may be from what it earned, as a share of that."""
 
@@ -205,16 +203,23 @@ class Bench:
             return refuse("the critics have diverged.")
         if not fitted.settled or not self.log_fit.settled:
             return refuse(f"it has not converged in {fitted.epochs} epochs.")
-        if above - below > WIDE * size and below <= 0 <= above:
-            return refuse("its critics differ by more than half of what the log is worth.")
-        low, high = log.interval or (log.value, log.value)
+        earned = self.earned
+        low, high = earned.interval or (earned.value, earned.value)
         apart = max(low - self.log_fit.value, self.log_fit.value - high, 0.0)
         if apart > MISSES * size:
             return refuse(
                 f"it takes the log to be worth {self.log_fit.value:.4g}, which earned "
-                f"{log.value:.4g}: it cannot be trusted with others."
+                f"{earned.value:.4g}: it cannot be trusted with others."
             )
         return estimate
+
+    @cached_property
+    def earned(self) -> Estimate:
+        """What the rows earned that critics are fitted on; few of them may not tell for all."""
+        found = behaviour(self.rows.dataset, self.measure, seed=self.seed)
+        found = found if isinstance(found, Estimate) else self.log
+        assert isinstance(found, Estimate)
+        return found
 
     @property
     def _far(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy import stats
 
-from countmorl.evaluation.verdict import Judgement, heard_of
+from countmorl.evaluation.verdict import Judgement, heard_of, surely
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +75,5 @@ def choose_among(judgements: Sequence[Judgement]) -> Choice:
 
 
 def _sure(judgement: Judgement, wider: float) -> float | None:
-    gains = [
-        each.facts["gain"] - wider * (each.facts["gain"] - each.facts["gain_low"])
-        for each in heard_of(judgement.opinions).values()
-    ]
-    return min(gains, default=None)
+    heard = heard_of(judgement.opinions)
+    return surely(heard, wider) if heard else None

@@ -25,6 +25,7 @@ from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.runs.options import Holdout
 from countmorl.runtime.base import PolicyLike
+from countmorl.runtime.guard import policy_digest
 from countmorl.runtime.load import load_policy
 
 JUDGEMENT_FILE = "judgement.json"
@@ -79,7 +80,8 @@ def judge_runs(
     for run in runs:
         judgement = bench.judge(actor_of(run, bench), run)
         if save:
-            write_text(run.path / JUDGEMENT_FILE, json.dumps(judgement.as_dict(), indent=2) + "\n")
+            values = judgement.as_dict() | {"policy": policy_digest(run.path)}
+            write_text(run.path / JUDGEMENT_FILE, json.dumps(values, indent=2) + "\n")
         found.append(judgement)
     return found
 

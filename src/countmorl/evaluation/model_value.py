@@ -66,7 +66,7 @@ class Rolled:
             np.median(self.values[rng.integers(0, elites, elites)][:, picked].mean(axis=1))
             for picked in rng.integers(0, starts, (DRAWS, starts))
         ]
-        return stretched(np.array(draws), self.value, starts)
+        return stretched(np.array(draws), self.value, min(elites, starts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +112,10 @@ class ModelValue:
         for noise in (1.0, 0.0):
             widest = replace(self, noise=noise, stretch=STRETCHES[-1])
             trace = widest.trace(clone)
-            for stretch in STRETCHES:
-                value = replace(widest, stretch=stretch)
-                rolled = value.worth(trace)
-                if rolled.way_cut <= CARRIED:
-                    break
-            found.append((value, rolled))
+            values = [replace(widest, stretch=stretch) for stretch in STRETCHES]
+            tried = [(value, value.worth(trace)) for value in values]
+            carried = (each for each in tried if each[1].way_cut <= CARRIED)
+            found.append(next(carried, tried[-1]))
         return min(found, key=lambda each: abs(each[1].value + max(0.0, each[1].lost) - log))
 
     def __call__(self, actor: Actor, clone: Rolled, log: Estimate) -> Opinion:

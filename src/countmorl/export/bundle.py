@@ -44,7 +44,15 @@ from countmorl.runtime.contract import (
     Range,
 )
 from countmorl.runtime.counts import Counts
-from countmorl.runtime.guard import CLONE, FOLDER, NEIGHBOURS, SETTINGS, Guard, GuardSettings
+from countmorl.runtime.guard import (
+    CLONE,
+    FOLDER,
+    NEIGHBOURS,
+    SETTINGS,
+    Guard,
+    GuardSettings,
+    policy_digest,
+)
 from countmorl.runtime.load import load_policy
 from countmorl.runtime.neighbours import Neighbours
 from countmorl.runtime.tabular import TabularCounts, TabularPolicy
@@ -216,11 +224,13 @@ def contract_of(run: Run, parts: Parts, dataset: Dataset, config: ExportConfig) 
 
 
 def judged_of(run: Run) -> Judged | None:
-    """What `countmorl judge` said of the run, where it was asked."""
+    """What `countmorl judge` said of the run's present policy, where it was asked."""
     path = run.path / JUDGEMENT_FILE
     if not path.exists():
         return None
     found = parse_json(path, lambda value: isinstance(value, dict), "a judgement")
+    if found.get("policy", policy_digest(run.path)) != policy_digest(run.path):
+        return None  # The run was trained on since then.
     try:
         behaviour, gain = found["behaviour"], found["gain"]
         value = behaviour.get("value")

@@ -21,7 +21,14 @@ from countmorl.guarding.curve import Point, Trial, judged_actor
 from countmorl.guarding.thresholds import QUANTILES, HeldOut
 from countmorl.runs.folder import Run
 from countmorl.runtime.counts import Counts
-from countmorl.runtime.guard import FOLDER, Counter, FallBack, Guard, GuardSettings
+from countmorl.runtime.guard import (
+    FOLDER,
+    Counter,
+    FallBack,
+    Guard,
+    GuardSettings,
+    policy_digest,
+)
 from countmorl.runtime.levels import CountsPairs
 from countmorl.runtime.load import load_policy
 
@@ -186,4 +193,5 @@ def _asked(config: GuardConfig) -> dict[str, Any]:
 
 
 def _write(run: Path, chosen: Chosen) -> None:
-    write_text(run / FOLDER / CURVE_FILE, json.dumps(chosen.as_dict(), indent=2) + "\n")
+    values = chosen.as_dict() | {"policy": policy_digest(run)}
+    write_text(run / FOLDER / CURVE_FILE, json.dumps(values, indent=2) + "\n")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import stats
 
 from countmorl.monitoring.tally import Edges, Tally
 
@@ -91,7 +92,14 @@ class Pool:
             fair = (1 / today + 1 / kept) / (1 / today + 1 / apart + 1 / kept)
             found.append(self._moves(rng, today, out, rest) / own * np.sqrt(fair))
         parts = (whole / spread, np.concatenate(found))
-        return Chance(spread=spread, moves=parts[1], within=parts[0], upward=self.upward)
+        return Chance(
+            spread=spread,
+            moves=parts[1],
+            within=parts[0],
+            upward=self.upward,
+            episodes=self._sizes(np.ones(count, bool)),
+            columns=len(self.fitted) + 1,
+        )
 
     def _spread(self, moves: np.ndarray, episodes: int) -> np.ndarray:
         """Deviations of what was drawn; from so few, it varies too little, as where n divides."""
@@ -148,6 +156,10 @@ class Chance:
     """The same of logs of the very episodes that the spread was learned from."""
     upward: np.ndarray
     """Tests of which only a rise is an alarm, [tests]."""
+    episodes: np.ndarray
+    """Episodes of the training that each test knows its spread from, [tests]."""
+    columns: int
+    """Columns that are tested, the reward among them."""
 
     @cached_property
     def largest(self) -> tuple[np.ndarray, ...]:
@@ -159,6 +171,18 @@ class Chance:
         """What the largest move of all tests exceeds by chance so seldom, in both kinds of logs."""
         level = 1 - false_alarms
         return max(float(np.quantile(each, level, method="higher")) for each in self.largest)
+
+    def known_spread(self, false_alarms: float) -> np.ndarray:
+        """The spread of each test as a log that nobody knows is held against it, [tests].
+
+        Episodes that are drawn again and again do not tell how unusual they are themselves.
+        """
+        return self.spread * widened(self.episodes, false_alarms / (2 * self.columns))
+
+
+def widened(episodes: np.ndarray, chance: float) -> np.ndarray:
+    """How much wider a spread is that comes from so few episodes: Student's over the normal's."""
+    return stats.t.isf(chance, np.maximum(2, episodes - 1)) / stats.norm.isf(chance)
 
 
 def exceeding(inside: int, outside: int, beyond: int) -> float:

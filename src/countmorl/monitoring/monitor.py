@@ -113,7 +113,7 @@ def report(today: Today, chance: Chance, false_alarms: float, name: str) -> Repo
     """Weigh what was added up of a log against logs of its size that were drawn."""
     base, pool = today.baseline, today.baseline.pool
     limit = chance.limit(false_alarms * (1 - SHARE))
-    now, before, moves = weighed(today, chance)
+    now, before, moves = weighed(today, chance, false_alarms * (1 - SHARE))
     columns = [_moved(base, place, now, before, moves, limit) for place in range(len(base.columns))]
     alarms = [_said(base, column) for column in columns if column.alarm]
     if moves[-1] > limit:
@@ -137,13 +137,15 @@ def report(today: Today, chance: Chance, false_alarms: float, name: str) -> Repo
     )
 
 
-def weighed(today: Today, chance: Chance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def weighed(
+    today: Today, chance: Chance, false_alarms: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shares of today's log, the training's, and how far apart they lie, in spreads; [tests]."""
     assert today.tally is not None
     pool = today.baseline.pool
     now, before = pool.shares(today.tally)[0], pool.reference
     # A part of an episode moves as one does, and by so much more as it has fewer rows.
-    moves = (now - before) / chance.spread * np.sqrt(min(1.0, today.size))
+    moves = (now - before) / chance.known_spread(false_alarms) * np.sqrt(min(1.0, today.size))
     return now, before, np.where(pool.upward, moves, np.abs(moves))
 
 
@@ -212,7 +214,8 @@ def extremes(today: Today, false_alarms: float) -> list[Alarm]:
             if rare(int(times)):
                 text = (
                     f"{column} goes {way} {ever:.4g}, the farthest of the training, in {times:,} "
-                    f"of {today.episodes:,} episodes, up to {most:.4g}."
+                    f"of {today.episodes:,} episodes, {'up' if way == 'above' else 'down'} to "
+                    f"{most:.4g}."
                 )
                 found.append(Alarm(kind="beyond", column=column, sentence=text))
     for column, times in today.strange.items():

@@ -8,6 +8,8 @@ stages/NAME.safetensors  what a finished stage left: the model, the codes
 policy.safetensors       the policy, for `countmorl.load_policy`
 policies/epoch-N.safetensors   the policies of the last evaluations, to choose from
 judgement.json      what `countmorl judge` said of the policy, where it was asked
+coverage.json       where `countmorl coverage` found the policy to go
+card.json           what the log is and what a monitor compares with, for `countmorl report`
 guard/              below which count a fall-back acts, by `countmorl guard`
 choice.json         what `countmorl choose` took among its policies and others'
 calibration.json    whether counts predict the model's error, in runs that count

@@ -12,7 +12,7 @@ from countmorl.errors import RunError
 from countmorl.runs.lock import LOCK
 
 LEFTOVER = re.compile(
-    r"\.((config|calibration|judgement|choice|guard|curve|sweep|failures|auto|result)\.json"
+    r"\.((config|calibration|judgement|choice|guard|curve|coverage|card|sweep|failures|auto|result)\.json"
     r"|.+\.safetensors)\.\d+(-[0-9a-f]{16})?\.tmp"
 )
 """Temporary files of ours, by name: a process that was killed leaves what it was writing."""

@@ -132,18 +132,20 @@ class _Drawn:
         for size in sizes:
             for _ in range(logs):
                 today = parts.today(self.baseline, rng.choice(len(parts.tally), size, False))
-                moves, alike = self._moves(today)
+                alike = self._alike(today)
                 for level in asked:
-                    limit = alike.limit(level * (1 - SHARE))
-                    beyond = moves.max() > limit or bool(extremes(today, level * SHARE))
+                    share = level * (1 - SHARE)
+                    farthest = weighed(today, alike, share)[2].max()
+                    beyond = farthest > alike.limit(share)
+                    beyond |= bool(extremes(today, level * SHARE))
                     found.setdefault((size, level), []).append(bool(beyond))
         return found
 
-    def _moves(self, today: Today) -> tuple[np.ndarray, Chance]:
+    def _alike(self, today: Today) -> Chance:
         drawn = max(1, round(today.size))
         if drawn not in self.chances:
             self.chances[drawn] = self.baseline.pool.by_chance(drawn)
-        return weighed(today, self.chances[drawn])[2], self.chances[drawn]
+        return self.chances[drawn]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,6 +18,7 @@ from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.clone import cloned
 from countmorl.evaluation.parts import dataset_of
+from countmorl.guarding.choose import DWELL
 from countmorl.guarding.curve import Point, Trial
 from countmorl.guarding.thresholds import QUANTILES, HeldOut
 from countmorl.runs.folder import Run
@@ -39,7 +40,7 @@ class GuardStudy:
     """Thresholds: shares of held-out pairs below them."""
     counts: tuple[Counter, ...] = ("codes", "neighbours")
     """What counts: a run's codes, distances to logged rows."""
-    dwell: int = 5
+    dwell: int = DWELL
     """Steps that a fall-back lasts at least."""
     episodes: int = 5
     """Episodes of play."""

@@ -118,7 +118,11 @@ class Desk:
         self, name: str, make: Callable[[], dict], *, played: bool = False, **more: str
     ) -> dict[str, Any]:
         """A record, made where it is not there or was made otherwise."""
-        about = {"version": installed_versions()["countmorl"], "data": self.dataset.hash, **more}
+        about: dict[str, Any] = {
+            "version": installed_versions()["countmorl"],
+            "data": self.dataset.hash,
+            **more,
+        }
         about["config"] = {
             name: value
             for name, value in to_json(self.config).items()

@@ -24,10 +24,11 @@ def imagined_pairs(
     model: PenalizedModel, clone: BCAgent, dataset: Dataset, *, horizon: int, seed: int
 ) -> Float[Array, "pairs inputs"]:
     """Standardised pairs of the clone's rollouts from logged observations, each `horizon` long."""
-    obs = jnp.asarray(dataset.transitions("critic").obs)
+    step = dataset.transitions("critic")
+    logged = jnp.asarray(step.obs), jnp.asarray(step.action)
     key, starts = jr.fold_in(jr.key(seed), STREAM), -(-PAIRS // horizon)
     sequences = Sequences.of(dataset, "critic")
-    x, live = _imagined(model, clone, (obs, sequences), (horizon, starts), key)
+    x, live = _imagined(model, clone, logged, sequences, (horizon, starts), key)
     return x[np.asarray(live)]
 
 
@@ -35,18 +36,22 @@ def imagined_pairs(
 def _imagined(
     model: PenalizedModel,
     clone: BCAgent,
-    data: tuple[Float[Array, "rows obs"], Sequences | None],
+    logged: tuple[Float[Array, "rows obs"], Float[Array, "rows action"]],
+    sequences: Sequences | None,
     sizes: tuple[int, int],
     key: Key,
 ) -> tuple[Float[Array, "pairs inputs"], Bool[Array, " pairs"]]:
-    def act(obs: Float[Array, "batch obs"], *, key: Key) -> Float[Array, "batch action"]:
-        if not clone.discrete:
-            return clone.act(obs, key=key)
-        # The likeliest action alone would be less than what was logged.
-        return Categorical(clone.actor(clone.standardizer(obs))).sample(key=key)[0]
+    (obs, action), (horizon, starts) = logged, sizes
+
+    def act(here: Float[Array, "batch obs"], *, key: Key) -> Float[Array, "batch action"]:
+        # What a clone does on average, or the likeliest action, would be less than was logged.
+        if clone.discrete:
+            return Categorical(clone.actor(clone.standardizer(here))).sample(key=key)[0]
+        rows = jr.randint(key, (len(here),), 0, len(obs))
+        chance = action[rows] - clone.expected(obs[rows])
+        return jnp.clip(clone.expected(here) + chance, -1, 1)
 
     start_key, roll_key = jr.split(key)
-    (obs, sequences), (horizon, starts) = data, sizes
     rows = jr.randint(start_key, (starts,), 0, len(obs))
     follow = {} if sequences is None else {"sequences": sequences, "rows": rows}
     rolled = rollout(model, act, obs[rows], horizon, **follow, key=roll_key)

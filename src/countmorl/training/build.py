@@ -102,11 +102,11 @@ class Build(AbstractBuild):
         return found
 
     def behaviour_pairs(self) -> Float[Array, "pairs inputs"]:
-        """What a clone of the data imagines in the model, over the horizon of training."""
+        """What a clone of the data imagines in the model, as long as rollouts are in training."""
         parts = (NoPessimism(), self.termination(), Layout.of(self.dataset))
         updates = CLONE_EPOCHS * self.algorithm.updates
         clone = cloned(self.dataset, updates=updates, seed=self.seed)
-        sizes = {"horizon": self.algorithm.horizon, "seed": self.seed}
+        sizes = {"horizon": self.algorithm.usual_length, "seed": self.seed}
         return imagined_pairs(PenalizedModel(self.ensemble, *parts), clone, self.dataset, **sizes)
 
     def keep_counter(self, name: str, penalty: CountPenalty) -> None:
