@@ -90,6 +90,7 @@ def test_zones_are_brought_to_utc_and_clocks_are_not():
 
 
 def test_mixed_zones():
+    assert not mixed_zones(pl.Series([], dtype=pl.String))  # A table whose only line is torn.
     assert mixed_zones(pl.Series(["2024-01-01T10:00:00", "2024-01-01T10:00:00Z"]))
     assert not mixed_zones(pl.Series(["2024-01-01T10:00:00Z", "2024-01-01T10:00:00+01:00"]))
     assert not mixed_zones(pl.Series(["mon", "tue"]))

@@ -125,7 +125,11 @@ def mixed_zones(known: pl.Series) -> bool:
     """Whether some of these dates tell a time zone and others do not."""
     zoned = known.str.contains(OFFSET) & known.str.contains(":")
     plain = known.str.replace(OFFSET, "")
-    dates = known[0][:1].isdigit() and bool(list(_formats(plain.str.strip_chars(), None)))
+    dates = (
+        len(known) > 0
+        and known[0][:1].isdigit()
+        and bool(list(_formats(plain.str.strip_chars(), None)))
+    )
     return bool(zoned.any()) and not bool(zoned.all()) and dates
 
 
