@@ -51,12 +51,13 @@ class TestTrain:
         action = countmorl.load_policy(run.path).act(np.ones(3))
         assert judged[-1].return_ == pytest.approx(np.abs(action).sum(), rel=1e-5)
 
-    def test_by_default_the_datas_task_is_played(self, log):
+    def test_by_default_the_datas_task_is_played(self, log, tmp_path):
         judge = _judge(None)
+        manifest = train(TINY, log(), out=tmp_path / "run", **QUIET).manifest
         pendulum = countmorl.load(log(action=1), task="Pendulum-v1")
-        assert judge(pendulum, OPTIONS) == Simulation(task=pendulum.task, episodes=1)
-        assert judge(countmorl.load(log()), OPTIONS) is None
-        assert _judge(referee := Referee())(pendulum, OPTIONS) is referee
+        assert judge(pendulum, manifest) == Simulation(task=pendulum.task, episodes=1)
+        assert judge(countmorl.load(log()), manifest) is None
+        assert _judge(referee := Referee())(pendulum, manifest) is referee
 
     def test_options_of_the_data_reach_it(self, log, tmp_path):
         kept = DataOptions(rows=40)

@@ -252,7 +252,7 @@ def test_categorical_draws_by_its_probabilities():
 
 SMALL = {"epochs": 2, "updates": 4, "batch": 20}
 MODEL = EnsembleConfig(
-    members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1
+    members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1, norm=False
 )
 DREAMS = SMALL | {
     "horizon": 2,

@@ -209,5 +209,5 @@ class TestBadInput:
         log, folder = again(done, tmp_path)
         (folder / "judgements" / "td3-bc-epoch-2.json").write_text('{"verdict": "better"}')
         make_tiny(monkeypatch)
-        with pytest.raises(RunError, match="judgement in the folder is damaged"):
+        with pytest.raises(RunError, match="judgement of td3-bc epoch 2 in the folder is damaged"):
             countmorl.auto(log, out=folder, budget="1h", **SILENT)

@@ -118,6 +118,8 @@ def test_options_reach_the_manifest(run_cli, trained, monkeypatch):
         "eval_every": 0,
         "eval_episodes": 7,
         "keep_policies": 9,
+        "stop": "epochs",
+        "simulate": True,
         "save_every": 8,
         "log": ("tensorboard",),
         "label": "clone",

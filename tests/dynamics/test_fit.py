@@ -192,4 +192,5 @@ def test_the_variance_follows_the_noise_of_each_pair():
 def test_a_config_from_before_layers_were_normalised_is_still_read():
     older = to_json(SMALL)
     del older["norm"]
-    assert from_json(EnsembleConfig, older) == SMALL
+    assert from_json(EnsembleConfig, older) == replace(SMALL, norm=False)
+    assert EnsembleConfig().norm

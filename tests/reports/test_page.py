@@ -271,7 +271,11 @@ class TestBrowser:
         opened.page.emulate_media(color_scheme="dark")
         # Half of the way to ff: (1f + ff) / 2 = 8f, (4e + ff) / 2 = a7, (79 + ff) / 2 = bc.
         # The page is told of the change a moment later.
-        opened.page.wait_for_function(f"{color} === '#8fa7bc'")
+        for _ in range(100):
+            if opened.page.evaluate(color) == "#8fa7bc":
+                break
+            opened.page.wait_for_timeout(20)
+        assert opened.page.evaluate(color) == "#8fa7bc"
 
     def test_after_all_that_nothing_was_asked_for_and_nothing_failed(self, opened, tmp_path):
         opened.page.screenshot(path=tmp_path / "page.png", full_page=True)

@@ -56,5 +56,5 @@ def test_whether_it_fits():
 
 
 def test_a_gigantic_history_costs_nothing():
-    endless = Schema(obs=SCHEMA.obs, action=SCHEMA.action, history=10**15)
-    assert "its schema names 1999999999999999" in str(schema_problem(endless, sizes()))
+    endless = Schema(obs=SCHEMA.obs, action=SCHEMA.action, history=10**5)
+    assert "its schema names 199999" in str(schema_problem(endless, sizes()))

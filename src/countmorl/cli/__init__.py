@@ -46,7 +46,7 @@ ENTRIES: dict[str, Entry] = {
     "count": Entry("RUN DATA", "Count how often a run's data hold the pairs of a log."),
     "counts": Entry("...", "Count new logs without a training; add up counts of sites.", True),
     "coverage": Entry("RUN|DATA", "Where a log is thin, where a policy goes, what to log next."),
-    "guard": Entry("RUN", "Choose below which count a fall-back acts in the policy's place."),
+    "guard": Entry("RUN", "Choose below which count a fall-back acts instead."),
     "calibration": Entry("RUN", "Show whether a run's counts predict its model's error."),
     "compare": Entry("RUN ...", "Put runs side by side: settings that differ, scores, speed."),
     "report": Entry("RUN ...", "Tables, curves and statistics of many runs on one page."),

@@ -111,11 +111,11 @@ def export(
     contract = contract_of(run, parts, dataset, config)
     with whole_folder(out) as folder:
         write_bundle(folder, parts, contract)
+        if config.onnx:
+            say(add_graph(folder, dataset.obs))
         if config.baseline and dataset.next_known.any():
             counted = parts.counts if isinstance(parts.counts, Counts) else None
             _baseline(run, dataset, counted).save(folder / BASELINE_FILE)
-        if config.onnx:
-            say(add_graph(folder, dataset.obs))
         write_text(folder / README_FILE, bundle_readme(contract, config.onnx))
         write_sums(folder)
         load_bundle(folder)
