@@ -92,7 +92,7 @@ def test_an_export_is_whole_or_not_there(tmp_path):
     shutil.rmtree(out)
     faults = itertools.cycle((*map(refuse, ERRORS), die))
     for at in range(1, disk.calls + 1, disk.calls // 12):
-        # Removing what was left behind may fail as well, which loses nothing.
+        # A sentence, or nothing: that a temporary file could not be removed is no failure.
         with contextlib.suppress(RunError, Kill), failing(out.parent, at, next(faults)):
             write()
         if not out.exists():  # All but the last calls: the folder has its name, and is whole.
