@@ -47,7 +47,7 @@ class FQEConfig:
     polyak: float = 0.01
     least: int = 10
     """Epochs before a value may be called settled."""
-    most: int = 20
+    most: int = 40
 
 
 class Problem(eqx.Module):
