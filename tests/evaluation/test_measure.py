@@ -60,6 +60,10 @@ def test_the_rest_is_the_sum_of_the_weights(discount, step):
 def test_the_default_looks_ahead_a_third_of_the_episodes_that_were_cut():
     assert Measure.of(log([1.0] * 60, truncated=[29, 59])).discount == pytest.approx(0.9)
     assert Measure.of(log([1.0] * 60, terminated=[29, 59])).discount == DISCOUNT
+    # The recording stopped within the last of them; and one that ended was longer than a cut one.
+    assert Measure.of(log([1.0] * 60, terminated=[29], truncated=[59])).discount == DISCOUNT
+    mixed = Measure.of(log([1.0] * 60, truncated=[9], terminated=[39, 59]))
+    assert mixed.discount == pytest.approx(0.9)
     assert Measure.of(log([1.0] * 60), horizon=7) == Measure(discount=1.0, horizon=7)
     assert Measure.of(log([1.0] * 60), discount=0.8) == Measure(discount=0.8)
 

@@ -39,14 +39,16 @@ class Measure:
     ) -> Measure:
         """A measure for a log. A horizon alone means a plain sum.
 
-        The default discount looks ahead a third of the longest episode that was cut by a time
+        The default discount looks ahead a third of the longest episode where there is a time
         limit: what lies beyond the log's own ends is then next to nothing.
         """
         if discount is not None or horizon is not None:
             return cls(discount=1.0 if discount is None else discount, horizon=horizon)
         lengths = np.diff(dataset.episode_ends, prepend=-1)
-        cut = lengths[~dataset.terminated[dataset.episode_ends]]
-        longest = int(cut.max()) if len(cut) else 10**6
+        cut = ~dataset.terminated[dataset.episode_ends]
+        # Of many episodes that ended, the last alone was cut where the recording stopped.
+        limited = cut[:-1].any() if len(cut) > 1 else cut.any()
+        longest = int(lengths.max()) if limited else 10**6
         return cls(discount=min(DISCOUNT, max(0.5, 1 - SHARE / longest)))
 
     @property

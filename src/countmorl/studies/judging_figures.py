@@ -33,7 +33,7 @@ def estimates_figure(fields: Sequence[Field], path: Path) -> None:
         for axis in panels[len(names) + 1 :]:
             axis.axis("off")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=7)
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
 
 
 def _panel(axis: Any, field: Field, name: str, colour: str) -> None:
