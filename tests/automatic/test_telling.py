@@ -31,7 +31,7 @@ def test_why_none_is_taken():
     said = reasons(choose_among(list(found.values())), found)
     assert said[0] == "1 of 3: better, but not by enough for one picked from so many."
     assert said[1:3] == ["1 of 3: not shown to be better.", "1 of 3: worse."]
-    assert said[3].startswith("The first of them, a, is better than the log")
+    assert said[3].startswith("The first of them: a: better than the log")
 
 
 def test_nobody_could_judge_it():

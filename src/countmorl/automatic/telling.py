@@ -112,4 +112,4 @@ def reasons(choice: Choice, judged: Mapping[str, Judgement]) -> list[str]:
             lucky = ", but not by enough for one picked from so many" if verdict == "better" else ""
             said.append(f"{count} of {len(judged)}: {verdict}{lucky}.")
     best = choice.ranked[0].judgement
-    return [*said, f"The first of them, {best.name}, is {best.sentence}"]
+    return [*said, f"The first of them: {best.name}: {best.sentence}"]
