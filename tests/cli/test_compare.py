@@ -15,9 +15,21 @@ def test_a_table_and_what_differs(run_cli, runs, tmp_path):
     code, out, err = run_cli("compare", "one", "two", "--figure", "curves.png")
     assert (code, err) == (0, "")
     head, first, second, *_ = out.splitlines()
-    columns = ["run", "epochs", "score,", "last", "5", "q", "penalty", "rows/code", "count"]
+    columns = ["run", "epochs", "score,", "last", "5", "log", "q", "penalty", "rows/code", "count"]
     assert head.split() == [*columns, "updates/s"]
-    assert first.split() == ["one", "3", "3.0", "±", "2.2", "30.0", "0.200", "4.5", "7.5", "200"]
+    assert first.split() == [
+        "one",
+        "3",
+        "3.0",
+        "±",
+        "2.2",
+        "-",
+        "30.0",
+        "0.200",
+        "4.5",
+        "7.5",
+        "200",
+    ]
     assert second.split()[0] == "two"
     assert "two: count-morl on toy; beta 3.0, sac.actor_rate 0.3" in out
     assert "Figure: curves.png" in out
@@ -45,7 +57,7 @@ def test_one_evaluation_has_no_spread(run_cli, tmp_path):
 def test_a_tabular_run_stands_beside_others(run_cli, runs, tabular):
     code, out, err = run_cli("compare", tabular / "run", "one")
     assert (code, err) == (0, "")
-    assert out.splitlines()[1].split() == ["run", "0", *"------"]
+    assert out.splitlines()[1].split() == ["run", "0", *"-------"]
     assert "run: tabular on cliff; " in out
 
 

@@ -5,6 +5,7 @@ import pytest
 from countmorl.cli.output import finish, points, print_json, print_pairs, print_table
 from countmorl.errors import Interrupted
 from countmorl.runs.folder import Run
+from countmorl.runs.manifest import DataOrigin
 from countmorl.runs.options import RunOptions
 from made_runs import judged, make_run, manifest
 
@@ -40,12 +41,36 @@ def test_points(mean, spread, text):
     assert points(mean, spread) == text
 
 
+UNKNOWN = (
+    "Whether it is better than its log is not known yet, and on narrow logs policies often end "
+    "below it. Ask: countmorl judge {}"
+)
+
+
 class TestFinish:
+    @pytest.mark.parametrize(
+        ("log", "said"),
+        [
+            (2.5, "The log itself has 2.5."),
+            (
+                3.5,
+                "warning: below the log itself, which has 3.5 (mean of the last evaluations: 3.0). "
+                "Keep what you have.",
+            ),
+        ],
+    )
+    def test_a_policy_below_its_log_does_not_look_fine(self, tmp_path, capsys, log, said):
+        data = DataOrigin(name="toy", hash="", log_score=log, log_return=99.0)
+        run = make_run(tmp_path / "run", data=data)  # It has scores of 1, 2 and 6.
+        finish(lambda: run, json=False)
+        assert capsys.readouterr().out.splitlines()[1] == said
+
     def test_a_score(self, tmp_path, capsys):
         run = make_run(tmp_path / "run")
         assert finish(lambda: run, json=False) == 0
         assert capsys.readouterr().out.splitlines() == [
             "Last score 6.0 ± 0.5 (normalised).",
+            UNKNOWN.format(run.path),
             "200 updates/s of the policy; 8 s of compiling in all.",
             f"Run: {run.path}",
         ]
@@ -57,6 +82,7 @@ class TestFinish:
         assert finish(lambda: run, json=False) == 0
         assert capsys.readouterr().out.splitlines() == [
             "Last return 6.0 ± 1.0.",
+            UNKNOWN.format(run.path),
             f"Run: {run.path}",
             f"Policy: {run.policy_path}",
         ]

@@ -184,14 +184,18 @@ class TestCard:
         arrays = log(obs=11, action=3, rows=40)
         arrays["rewards"][:20] = 10
         arrays["rewards"][20:] = 30
-        score = load(arrays, task="hopper").card()["score"]
+        dataset = load(arrays, task="hopper")
+        score = dataset.card()["score"]
         # Returns 200 and 600: mean 400, spread 200. References -20.272305 and 3234.3.
         assert score["mean"] == pytest.approx(100 * 420.272305 / 3254.572305)
         assert score["std"] == pytest.approx(100 * 200 / 3254.572305)
+        assert dataset.earned == (400.0, pytest.approx(score["mean"]))
 
     def test_an_unfinished_episode_alone_is_summed_up(self):
         arrays = {"obs": np.eye(3), "action": np.zeros(3), "reward": np.array([1, 2, 4])}
-        card = load(arrays).card()
+        dataset = load(arrays)
+        card = dataset.card()
+        assert dataset.earned == (7, None)
         assert (card["finished_episodes"], card["return"]["mean"]) == (1, 7)
 
 

@@ -33,6 +33,15 @@ def tables(study):
     return score_tables(study, 5)[:1]
 
 
+def test_what_the_log_has_stands_beside_the_methods():
+    (table,) = tables(group([facts(10.0, "a", log=12.5), facts(14.0, "a", 1, log=12.5)]))
+    assert score_lines(table)[0] == ["data", "the log", "a"]
+    assert score_lines(table)[1][1] == "12.5"
+    head, line, row = to_markdown([table]).splitlines()[2:5]
+    assert head.count("|") == line.count("|") == row.count("|") == 4
+    assert "{lrr}" in to_latex([table])
+
+
 def test_numbers():
     assert (number(3.14159), number(1234.56, "return"), number(0.0012345, "value")) == (
         "3.1",

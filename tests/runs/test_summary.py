@@ -3,6 +3,7 @@ import json
 import pytest
 
 from countmorl.runs.folder import Run
+from countmorl.runs.manifest import DataOrigin
 from countmorl.runs.summary import LAST, summarize
 from made_runs import CALIBRATION, judged, make_run, manifest
 
@@ -27,6 +28,14 @@ def test_the_last_five_evaluations_count(tmp_path):
 def test_one_evaluation_has_no_spread(tmp_path):
     facts = summarize(make_run(tmp_path / "run", scores=(6.0,)))
     assert (facts.mean, facts.spread) == (6, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "log"), [({}, None), ({"log_return": 900.0, "log_score": 9.0}, 9)]
+)
+def test_the_log_is_told_in_the_same_measure(tmp_path, told, log):
+    data = DataOrigin(name="toy", hash="", **told)
+    assert summarize(make_run(tmp_path / "run", data=data)).log == log
 
 
 def test_returns_where_no_references_are_known(tmp_path):

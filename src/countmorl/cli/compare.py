@@ -48,6 +48,7 @@ def compare(
         "run",
         "epochs",
         f"{measure}, last {last}",
+        "log",
         "q",
         "penalty",
         "rows/code",
@@ -81,4 +82,5 @@ def _row(name: str, facts: Summary) -> tuple[str, ...]:
         (facts.updates_per_second, ".0f"),
     )
     shown = ("-" if value is None else f"{value:{form}}" for value, form in numbers)
-    return (name, str(facts.epochs), kept, *shown)
+    log = "-" if facts.log is None else f"{facts.log:.1f}"
+    return (name, str(facts.epochs), kept, log, *shown)

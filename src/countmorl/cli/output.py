@@ -63,6 +63,7 @@ def finish(work: Callable[[], Run], json: bool) -> int:
         return 0
     if summary.epochs:
         print(_judged(run, summary))
+        print(_beside_log(run, summary))
     if summary.updates_per_second:
         speed = f"{summary.updates_per_second:.0f} updates/s"
         print(f"{speed} of the policy; {summary.compile_seconds:.0f} s of compiling in all.")
@@ -70,6 +71,22 @@ def finish(work: Callable[[], Run], json: bool) -> int:
     if run.policy_path.exists():
         print(f"Policy: {run.policy_path}")
     return 0
+
+
+def _beside_log(run: Run, summary: Summary) -> str:
+    """What the policy is worth beside its log: a worse one must not look fine."""
+    last, log, mean = summary.last, summary.log, summary.mean
+    if last is None or log is None or mean is None:
+        return (
+            "Whether it is better than its log is not known yet, and on narrow logs policies often "
+            f"end below it. Ask: countmorl judge {run.path}"
+        )
+    if mean < log:
+        return (
+            f"warning: below the log itself, which has {points(log)} (mean of the last "
+            f"evaluations: {points(mean)}). Keep what you have."
+        )
+    return f"The log itself has {points(log)}."
 
 
 def _judged(run: Run, summary: Summary) -> str:

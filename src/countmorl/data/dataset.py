@@ -220,6 +220,14 @@ class Dataset:
         totals = np.cumsum(self.reward, dtype=np.float64)[self.episode_ends]
         return np.diff(totals, prepend=0.0)[self.finished]
 
+    @property
+    def earned(self) -> tuple[float | None, float | None]:
+        """Mean return of the finished episodes, and the same in points where there are such."""
+        if not len(self.returns):
+            return None, None
+        mean = float(self.returns.mean())
+        return mean, self.task.score(mean) if self.task else None
+
     @cached_property
     def lengths(self) -> np.ndarray:
         """Number of steps of each finished episode (of the unfinished one if it is alone)."""

@@ -163,8 +163,7 @@ def _keep(
     choice: Choice, taken: tuple[Run, int | None] | None, runs: Sequence[Run], dataset: Dataset
 ) -> None:
     """Write what was taken into every run."""
-    earned = float(dataset.returns.mean()) if len(dataset.returns) else None
-    score = dataset.task.score(earned) if dataset.task and earned is not None else None
+    earned, score = dataset.earned
     chosen = Chosen(
         policies=len(choice.ranked),
         taken=False,

@@ -64,8 +64,15 @@ def score_grid(table: ScoreTable) -> Grid:
     def shown(method: str, data: str) -> Shown:
         return _score(table.cells.get((method, data)), table.measure, seeds=not alike)
 
-    rows = [[words(data), *(shown(m, data) for m in table.methods)] for data in table.data]
-    return grid(f"{table.measure}, {table.title}", ["data", *table.methods], rows)
+    def log(data: str) -> list[Shown]:
+        form = ".4g" if table.measure == "value" else ".1f"
+        return [amount(table.log.get(data), form)] if table.log else []
+
+    rows = [
+        [words(data), *log(data), *(shown(m, data) for m in table.methods)] for data in table.data
+    ]
+    heads = ["data", *(["the log"] if table.log else []), *table.methods]
+    return grid(f"{table.measure}, {table.title}", heads, rows)
 
 
 def _score(cell: Cell | None, measure: Measure, *, seeds: bool = True) -> Shown:

@@ -55,6 +55,8 @@ class ScoreTable:
     data: tuple[str, ...]
     cells: Mapping[tuple[str, str], Cell]
     """By method and data; pairs that were not run are missing."""
+    log: Mapping[str, float]
+    """What each log itself has, by data, where it is known."""
 
     @property
     def seeds(self) -> int | None:
@@ -98,7 +100,18 @@ def _table(study: Study, measure: Measure, name: str, protocol: Protocol, last: 
         methods=tuple(m for m in columns if any(m == cell[0] for cell in cells)),
         data=tuple(d.label for d in study.data if any(d.label == cell[1] for cell in cells)),
         cells=cells,
+        log=_logs(study, measure),
     )
+
+
+def _logs(study: Study, measure: Measure) -> dict[str, float]:
+    """What has to be beaten: the runs of one dataset all tell the same."""
+    runs = [(cell[1], run) for cell, some in study.cells.items() for run in some]
+    return {
+        data: run.summary.log
+        for data, run in runs
+        if run.summary.log is not None and run.measure == measure
+    }
 
 
 def _cell(runs: Sequence[RunFacts], protocol: Protocol) -> Cell | None:

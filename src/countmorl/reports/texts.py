@@ -117,7 +117,7 @@ def _latex(table: ScoreTable) -> str:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_in_latex(caption(table))}}}",
-            rf"\begin{{tabular}}{{l{'r' * len(table.methods)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(table.methods) + bool(table.log))}}}",
             r"\toprule",
             rows[0],
             r"\midrule",
@@ -136,7 +136,7 @@ def _markdown(table: ScoreTable) -> str:
         return (f"**{inner}**" if cell and cell.bold else inner) + _extra(table, cell)
 
     head, *rows = (f"| {' | '.join(row)} |" for row in _rows(table, _in_markdown, show))
-    line = f"|---|{'---:|' * len(table.methods)}"
+    line = f"|---|{'---:|' * (len(table.methods) + bool(table.log))}"
     return "\n".join([f"{_in_markdown(caption(table))}\n", head, line, *rows, ""])
 
 
@@ -144,9 +144,21 @@ def _rows(
     table: ScoreTable, name: Callable[[str], str], show: Callable[[Cell | None], str]
 ) -> list[list[str]]:
     """The head, then a line per dataset."""
-    head = ["data", *map(name, table.methods)]
-    lines = [[name(d), *(show(table.cells.get((m, d))) for m in table.methods)] for d in table.data]
+    head = ["data", *(["the log"] if table.log else []), *map(name, table.methods)]
+    lines = [
+        [
+            name(d),
+            *([_log(table, d)] if table.log else []),
+            *(show(table.cells.get((m, d))) for m in table.methods),
+        ]
+        for d in table.data
+    ]
     return [head, *lines]
+
+
+def _log(table: ScoreTable, data: str) -> str:
+    """What the log itself has."""
+    return number(table.log[data], table.measure) if data in table.log else "-"
 
 
 def _extra(table: ScoreTable, cell: Cell | None) -> str:

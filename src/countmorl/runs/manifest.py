@@ -35,6 +35,10 @@ class DataOrigin:
     """What their columns mean, where they have names."""
     holdout: Holdout | None = None
     """The episodes that no training sees; None where there are none."""
+    log_return: float | None = None
+    """What the log itself earned, an episode; what every policy has to beat."""
+    log_score: float | None = None
+    """The same in points, where the task has references."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +118,8 @@ def _add_later_options(values: dict[str, Any]) -> None:
     data = values.get("data")
     later: list[tuple[Any, dict[str, Any]]] = [(values.get("options"), {"label": None})]
     if isinstance(data, dict):
-        data |= {"schema": None, "holdout": None} | data
+        unsaid = ("schema", "holdout", "log_return", "log_score")
+        data |= dict.fromkeys(unsaid) | data
         then = {"done": None, "actions": None, "holdout_episodes": 0.0}
         later.append((data.get("options"), then))
     for options, before in later:

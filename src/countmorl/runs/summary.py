@@ -9,6 +9,7 @@ from typing import Any
 
 from countmorl.runs.calibration import CALIBRATION_FILE
 from countmorl.runs.folder import Run
+from countmorl.runs.manifest import DataOrigin
 from countmorl.runs.records import Measure, Record
 
 LAST = 5
@@ -40,6 +41,8 @@ class Summary:
     """Mean over the last evaluations."""
     spread: float | None
     """Standard deviation over the last evaluations."""
+    log: float | None = None
+    """What the log itself has, in that measure."""
     last: Record | None
     """The last evaluation."""
     q: float | None
@@ -86,6 +89,7 @@ def summarize(run: Run, last: int = LAST) -> Summary:
         judged_at=tuple(record.epoch for record in judged),
         mean=fmean(values[-last:]) if values else None,
         spread=_spread(values[-last:]),
+        log=_log(manifest.data, judged[0].measure if judged else None),
         last=judged[-1] if judged else None,
         q=end.q if end else None,
         penalty=fmean(end.rollout_penalty) if end and end.rollout_penalty else None,
@@ -94,6 +98,12 @@ def summarize(run: Run, last: int = LAST) -> Summary:
         updates_per_second=_middle([speed for speed in speeds if speed is not None]),
         compile_seconds=sum(t.compile_seconds for t in timings),
     )
+
+
+def _log(data: DataOrigin | None, measure: Measure | None) -> float | None:
+    if data is None:
+        return None
+    return {"score": data.log_score, "return": data.log_return}.get(str(measure))
 
 
 def _spread(values: list[float]) -> float | None:

@@ -82,6 +82,7 @@ def train_tabular(
     """
     settings = TabularSettings(plan=config or Tabular(), assume=assume or Assumptions())
     policy, results = _solved(dataset, settings)
+    log_return, log_score = dataset.earned
     manifest = Manifest(
         algorithm=NAME,
         config=to_json(settings),
@@ -91,6 +92,8 @@ def train_tabular(
             hash=dataset.hash,
             schema=dataset.schema,
             options=options or DataOptions(holdout_episodes=0),
+            log_return=log_return,
+            log_score=log_score,
         ),
     )
     with Run.begin(out or Path("runs") / f"{NAME}-{dataset.name}", manifest) as run:

@@ -65,6 +65,7 @@ def train(
         algorithm = _with_model_of(donor, algorithm)
         data_options = _with_holdout_of(donor, data_options)
     model_seed = donor.manifest.model_seed if donor else options.seed
+    log_return, log_score = dataset.earned
     where = Path(out) if out else Path("runs") / _slug(f"{name}-{dataset.name}-seed{options.seed}")
     manifest = Manifest(
         algorithm=name,
@@ -81,6 +82,8 @@ def train(
             options=data_options,
             schema=dataset.schema,
             holdout=draw_holdout(dataset, data_options.holdout_episodes, model_seed or 0),
+            log_return=log_return,
+            log_score=log_score,
         ),
     )
     with Run.begin(where, manifest) as run:
