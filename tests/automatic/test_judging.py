@@ -5,7 +5,7 @@ import pytest
 
 from countmorl.automatic.judging import Candidate, given, remembered
 from countmorl.errors import RunError
-from countmorl.evaluation.base import Estimate, Refusal
+from countmorl.evaluation.base import DOUBTED, Estimate, Refusal
 from countmorl.evaluation.choice import choose_among
 from countmorl.evaluation.verdict import Judgement, Way
 from countmorl.runs.folder import Run
@@ -58,7 +58,7 @@ def candidate(label):
 
 def judged(label, verdict, gain):
     facts = {"gain": gain, "gain_low": gain - 1, "gain_high": gain + 1}
-    opinion = Estimate(value=1.0, interval=None, unit="u", made_by="m", facts=facts)
+    opinion = Estimate(value=2.0 + gain, interval=None, unit="u", made_by="m", facts=facts)
     opinions = {"fitted Q": opinion, "model": opinion}
     return replace(JUDGEMENT, name=f"{label} epoch 2", verdict=verdict, opinions=opinions)
 
@@ -81,6 +81,17 @@ def test_what_was_taken_is_handed_out_or_the_better_clone(better, gains, wanted)
         judged("td3-bc", "better" if better else "worse", 9.0 if better else -9.0),
     ]
     assert given(FOUND, choose_among(verdicts)) == candidate(wanted)
+
+
+def test_a_clone_that_nobody_can_judge_may_be_worth_more_in_the_model():
+    plain, best = (
+        judged("clone", "not shown to be better", -1.0),
+        judged("clone-best", "worse", 0.5),
+    )
+    assert given(FOUND, choose_among([plain, best])) == candidate("clone")
+    doubted = Refusal(made_by="m", why="no.", facts={DOUBTED + "low": 1.5, DOUBTED + "value": 3.0})
+    best = replace(best, verdict="cannot be judged", gain=None, opinions={"model": doubted})
+    assert given(FOUND, choose_among([plain, best])) == candidate("clone-best")
 
 
 def test_where_no_clone_was_judged_the_plain_one_is_handed_out():

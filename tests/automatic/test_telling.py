@@ -1,11 +1,19 @@
+from dataclasses import replace
+from pathlib import Path
+
 from auto_parts import TRIED
 from countmorl.automatic.folder import AutoFolder
-from countmorl.automatic.telling import reasons, trial_card
+from countmorl.automatic.judging import Candidate
+from countmorl.automatic.telling import _warning, reasons, trial_card
 from countmorl.evaluation.base import Estimate, Refusal
 from countmorl.evaluation.choice import choose_among
 from countmorl.evaluation.verdict import Way, decide
+from countmorl.runs.folder import Run
 from countmorl.sweeps.plan import Sweep
 
+CLONE = Candidate(
+    name="clone epoch 2", label="clone", epoch=2, path=Path("clone"), run=Run(Path("clone"))
+)
 LOG = Estimate(value=10.0, interval=(9.0, 11.0), unit="u", made_by="b")
 
 
@@ -32,6 +40,18 @@ def test_why_none_is_taken():
     assert said[0] == "1 of 3: better, but not by enough for one picked from so many."
     assert said[1:3] == ["1 of 3: not shown to be better.", "1 of 3: worse."]
     assert said[3].startswith("The first of them: a: better than the log")
+
+
+def test_a_clone_that_is_worth_less_in_the_model_cannot_stand_in_for_the_log():
+    facts = {"gain": -5.0, "gain_low": -9.0, "gain_high": 1.0}
+    model = Estimate(value=5.0, interval=(4.0, 6.0), unit="u", made_by="m", facts=facts)
+    clone = decide("clone epoch 2", LOG, {"model": model}, Way(unseen=0.0, thin=0.0))
+    found, choice = {clone.name: clone}, choose_among([clone])
+    said = _warning(choice, CLONE, found)
+    assert said is not None
+    assert said.startswith("in the model it is worth 5, and the log earned 10: go on")
+    as_good = replace(clone, opinions={"model": replace(model, value=9.5)})
+    assert _warning(choice, CLONE, {clone.name: as_good}) is None
 
 
 def test_nobody_could_judge_it():

@@ -10,7 +10,7 @@ from countmorl.evaluation.base import Estimate, Refusal
 from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure
-from countmorl.evaluation.model_value import CARRIED, STRETCHES, ModelValue, Rolled
+from countmorl.evaluation.model_value import CARRIED, STRETCHES, ModelValue, Rolled, _gain
 from countmorl.evaluation.support import Support
 from worlds import linear_log, linear_value, never, true_model
 
@@ -64,12 +64,37 @@ def test_an_opinion_has_its_gain_on_the_log():
     judge = judge_of(data)
     log = behaviour(data, MEASURE)
     assert isinstance(log, Estimate)
-    found = judge(always(0.5, data), rolled([[log.value] * 9] * 2), log)
+    shape = judge.roll(always(0.5, data)).values.shape
+    found = judge(always(0.5, data), rolled(np.full(shape, log.value)), log)
     assert isinstance(found, Estimate)
     assert found.facts["gain"] == pytest.approx(found.value - log.value)
     assert found.facts["gain_low"] < found.facts["gain"] < found.facts["gain_high"]
-    flattered = judge(always(0.5, data), rolled([[log.value + 1] * 9] * 2), log)
+    flattered = judge(always(0.5, data), rolled(np.full(shape, log.value + 1)), log)
     assert flattered.facts["gain"] == pytest.approx(found.facts["gain"] - 1)
+
+
+LOG = Estimate(value=10.0, interval=(8.0, 12.0), unit="", made_by="")
+"""A log that is not known well."""
+
+
+def test_a_policy_and_the_clone_are_compared_start_by_start():
+    """Starts are worth anything from 0 to 40, the policy 3 more than the clone at each."""
+    clone = rolled([[0.0, 20.0, 40.0]] * 3)
+    gain = _gain(rolled(clone.values + 3), clone, LOG, seed=0)
+    # The clone is worth 20, and between 0 and 40: it may be short of the log, by up to 10 or so.
+    assert gain["gain"] == 3
+    assert gain["gain_low"] < 0
+    sure = rolled([[20.0, 20.0, 20.0]] * 3)
+    assert _gain(rolled(sure.values + 3), sure, LOG, seed=0)["gain_low"] == pytest.approx(3)
+
+
+@pytest.mark.parametrize(("clone", "low"), [(7.0, 3.0 - 5.0), (11.0, 3.0 - 1.0), (12.5, 3.0)])
+def test_a_gain_is_lowered_by_what_the_clone_may_be_short_of_the_log(clone, low):
+    """Short of 10, known to within 2, by 3, -1 and -2.5: at the most by 5, 1 and nothing."""
+    clone = rolled([[clone] * 3] * 3)
+    found = _gain(rolled(clone.values + 3), clone, LOG, seed=0)
+    assert found["gain_low"] == pytest.approx(low)
+    assert found["gain_high"] == pytest.approx(3 - (10 - clone.value) + 2)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +107,9 @@ def test_an_opinion_has_its_gain_on_the_log():
 def test_refusals(action, clone_cut, why):
     data = linear_log(60, pull=0.9)
     log = behaviour(data, MEASURE)
-    found = judge_of(data)(always(action, data), rolled([[1.0] * 9] * 2, clone_cut), log)
+    judge = judge_of(data)
+    shape = judge.roll(always(action, data)).values.shape
+    found = judge(always(action, data), rolled(np.ones(shape), clone_cut), log)
     assert isinstance(found, Refusal)
     assert found.why.startswith(why)
 

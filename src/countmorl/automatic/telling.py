@@ -8,8 +8,9 @@ from typing import Any
 from countmorl.automatic.folder import AutoFolder
 from countmorl.automatic.judging import Candidate
 from countmorl.automatic.portfolio import CLONE, Trial
+from countmorl.evaluation.base import Estimate
 from countmorl.evaluation.choice import Choice
-from countmorl.evaluation.verdict import Judgement
+from countmorl.evaluation.verdict import Judgement, modelled
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.rows import Row
@@ -92,6 +93,12 @@ def _warning(
         return "nobody could judge it: go on as the log does, and do not deploy it in its place."
     if found.verdict == "worse":
         return "it is judged worse than the log: go on as the log does, and do not deploy it."
+    log, worth = found.behaviour, modelled(found)
+    if isinstance(log, Estimate) and worth and worth[1] < (log.interval or (log.value,))[0]:
+        return (
+            f"in the model it is worth {worth[1]:.4g}, and the log earned {log.value:.4g}: go on "
+            "as the log does, and do not deploy it in its place."
+        )
     return None
 
 

@@ -56,14 +56,14 @@ class Rolled:
     @property
     def value(self) -> float:
         """The median over the elites of their means."""
-        return float(np.median(self.values.mean(axis=1)))
+        return _median(self.values)
 
     def interval(self, seed: int) -> tuple[float, float]:
         """By drawing elites and starts anew."""
         rng = np.random.default_rng(seed)
         elites, starts = self.values.shape
         draws = [
-            np.median(self.values[rng.integers(0, elites, elites)][:, picked].mean(axis=1))
+            _median(self.values[rng.integers(0, elites, elites)][:, picked])
             for picked in rng.integers(0, starts, (DRAWS, starts))
         ]
         return stretched(np.array(draws), self.value, min(elites, starts))
@@ -138,7 +138,7 @@ class ModelValue:
             interval=(low, high),
             unit=self.measure.unit,
             made_by=f"{rolled.values.size} {MADE_BY}",
-            facts=facts | {"lower": float(each)} | _gain(rolled, (low, high), clone, log),
+            facts=facts | {"lower": float(each)} | _gain(rolled, clone, log, self.seed),
         )
         if clone.way_cut > CLONE_CUT:
             return estimate.refused(
@@ -210,17 +210,32 @@ class ModelValue:
         return 0.0 if self.logged.dataset.terminated.any() else np.inf
 
 
-def _gain(
-    rolled: Rolled, interval: tuple[float, float], clone: Rolled, log: Estimate
-) -> dict[str, float]:
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values.mean(axis=1)))
+
+
+def _gain(rolled: Rolled, clone: Rolled, log: Estimate, seed: int) -> dict[str, float]:
     """How much more it is than the log. Where the model flatters the clone, by that much less.
 
-    What a cut has cost was assumed, so it cannot show that a policy is worse.
+    A policy and the clone begin where the other does, in the same elites and with the same random
+    numbers: what they differ by is known better than what either is worth. What the log has more
+    than its clone is taken off, and only as far as the clone may be short of it does it matter how
+    well the log itself is known. What a cut has cost was assumed, so it cannot show that a policy
+    is worse.
     """
-    level = max(log.value, clone.value)
-    low, high = log.interval or (log.value, log.value)
-    down = float(np.hypot(rolled.value - interval[0], high - log.value))
-    up = float(np.hypot(interval[1] - rolled.value, log.value - low))
-    up += max(0.0, rolled.lost) + level - log.value
-    gain = rolled.value - level
-    return {"gain": gain, "gain_low": gain - down, "gain_high": gain + up}
+    apart = replace(rolled, values=rolled.values - clone.values)
+    low, high = apart.interval(seed)
+    short, least, most = _short(clone, log, seed)
+    gain = apart.value - max(0.0, short)
+    below = low - max(0.0, most)
+    return {"gain": gain, "gain_low": below, "gain_high": high - least + max(0.0, rolled.lost)}
+
+
+def _short(clone: Rolled, log: Estimate, seed: int) -> tuple[float, float, float]:
+    """How much less the clone is worth than the log, at the least and at the most."""
+    earned_low, earned_high = log.interval or (log.value, log.value)
+    low, high = clone.interval(seed)
+    short = log.value - clone.value
+    down = np.hypot(log.value - earned_low, high - clone.value)
+    up = np.hypot(earned_high - log.value, clone.value - low)
+    return short, float(short - down), float(short + up)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from countmorl.configs import check_types
 from countmorl.errors import ConfigError
-from countmorl.evaluation.base import GAINS, Estimate, Opinion, opinion_of
+from countmorl.evaluation.base import DOUBTED, GAINS, Estimate, Opinion, opinion_of
 
 Call = Literal["better", "not shown to be better", "worse", "cannot be judged"]
 DECISIVE = ("fitted Q", "model", "doubly robust")
@@ -124,6 +124,20 @@ def heard_of(opinions: Mapping[str, Opinion]) -> dict[str, Estimate]:
         for key, each in opinions.items()
         if key in DECISIVE and isinstance(each, Estimate) and set(GAINS) <= set(each.facts)
     }
+
+
+def modelled(judgement: Judgement) -> tuple[float, float] | None:
+    """What a policy is worth in the model, at the least and by its median, trusted or not.
+
+    What lies behind cuts counts as the log's worst there, so of two policies of which nobody can
+    say whether they are better than the log, this still tells which is the safer one.
+    """
+    said = judgement.opinions.get(LEADS)
+    if isinstance(said, Estimate):
+        return (said.interval or (said.value, said.value))[0], said.value
+    found = [said.facts.get(DOUBTED + name) for name in ("low", "value")] if said else []
+    low, value = found or (None, None)
+    return None if low is None or value is None else (low, value)
 
 
 def surely(heard: Mapping[str, Estimate], wider: float = 1.0) -> float:
