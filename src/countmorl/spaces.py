@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ class ActionSpace:
         outside: a count of it must not find what was logged at the bound.
         """
         scaled = vectors
-        if (self.low != -1).any() or (self.high != 1).any():
+        if not self._is_scaled:
             scaled = (2 * (vectors - self.low) / (self.high - self.low) - 1).astype(np.float32)
         if not scaled.size or (-1 <= scaled.min() and scaled.max() <= 1):
             return scaled
@@ -124,5 +125,14 @@ class ActionSpace:
         """Actions as the environment takes them, from vectors in [-1, 1]."""
         if self.discrete:
             return vectors.argmax(axis=-1)
-        middle, half = (self.high + self.low) / 2, (self.high - self.low) / 2
-        return np.clip(middle + half * vectors, self.low, self.high).astype(np.float32)
+        middle, half = self._middle_and_half
+        bounded = np.minimum(np.maximum(middle + half * vectors, self.low), self.high)
+        return bounded.astype(np.float32)
+
+    @cached_property
+    def _is_scaled(self) -> bool:
+        return bool((self.low == -1).all() and (self.high == 1).all())
+
+    @cached_property
+    def _middle_and_half(self) -> tuple[np.ndarray, np.ndarray]:
+        return (self.high + self.low) / 2, (self.high - self.low) / 2

@@ -146,7 +146,10 @@ def test_another_language_gives_the_same(tmp_path):
     pytest.importorskip("onnxruntime")
     node = node_with_onnx()
     if node is None:
-        pytest.skip("Node with onnxruntime-web is not there: npm install -g onnxruntime-web")
+        pytest.skip(
+            "Node with onnxruntime-web is not there: npm install onnxruntime-web, and NODE_PATH "
+            "set to its node_modules"
+        )
     parts, contract, logged = parts_of()
     folder = tmp_path / "bundle"
     folder.mkdir()

@@ -70,13 +70,13 @@ class Bundle:
         are put in order.
         """
         obs = self._in_order(obs)
-        self.ranges.check(obs)
+        said = self.ranges.check(obs)
         if self.guard:
             action, why = self.guard.act(obs, rng=rng)
         else:
             action = self.policy.act(obs, rng=rng)
             why = self.why(obs, action)
-        return action, self._explained(obs, why)
+        return action, explained(why, said)
 
     def act_row(self, row: Any, *, rng: np.random.Generator | None = None) -> tuple[Any, Why]:
         """The action for one row of a log, a mapping of names to raw values, by name, and why.
@@ -108,9 +108,6 @@ class Bundle:
         if one:
             return Why(count=float(found.count[0]), level=str(found.level[0]), fell_back=False)
         return Why(count=found.count, level=found.level, fell_back=np.zeros(len(obs), bool))
-
-    def _explained(self, obs: np.ndarray, why: Why) -> Why:
-        return replace(why, reason=self.ranges.said(obs[None])) if obs.ndim == 1 else why
 
     def _in_order(self, obs: Any) -> np.ndarray:
         if names_of(obs) is None:
@@ -173,13 +170,13 @@ class BundleSession:
     def _step(self, obs: np.ndarray, *, rng: np.random.Generator | None = None) -> Any:
         bundle = self.bundle
         obs = bundle._in_order(obs)
-        bundle.ranges.check(obs)
+        said = bundle.ranges.check(obs)
         if self._watch:
             action, why = self._watch.act(obs, rng=rng)
         else:
             action = bundle.policy.act(obs, rng=rng)
             why = bundle.why(obs, action)
-        self._why = bundle._explained(obs, why)
+        self._why = explained(why, said)
         return action
 
     def _without(self) -> Any:
@@ -201,11 +198,18 @@ class RangedCounts:
         """Count pairs; far ones count nothing, whatever code they share."""
         found = self.inner.counts(obs, action)
         far = self.ranges.far(np.atleast_2d(np.asarray(obs, np.float32)))
+        if not far.any():
+            return found
         return Counted(
             members=np.where(far, 0, found.members),
             count=np.where(far, 0.0, found.count),
             level=np.where(far, UNSEEN, found.level),
         )
+
+
+def explained(why: Why, said: str) -> Why:
+    """Why, with what is wrong with the one observation, where anything is."""
+    return replace(why, reason=said) if said and np.ndim(why.fell_back) == 0 else why
 
 
 def load_bundle(folder: str | Path) -> Bundle:

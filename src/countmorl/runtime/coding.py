@@ -59,12 +59,14 @@ class LearnedCodes:
         with np.errstate(over="ignore", invalid="ignore"):
             whole = x.astype(np.float64)
             logits = through(self.encoder, self.hidden(whole))
-            known = np.broadcast_to(is_finite(x), logits.shape[:-1])
+            known = is_finite(x)
             if len(self.limits):
                 rebuilt = through(self.decoder, sigmoid(logits))
                 apart = rebuilt - whole
                 error = (apart * apart).sum(axis=-1) / apart.shape[-1]
                 known = known & (error <= self.limits[:, None])
+            else:
+                known = np.broadcast_to(known, logits.shape[:-1])
         return packed(logits > 0), known
 
     def hidden(self, x: np.ndarray) -> np.ndarray:

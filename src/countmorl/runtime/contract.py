@@ -153,12 +153,15 @@ class Ranges:
         """Whether each observation of [n, obs] is far."""
         return np.asarray(((obs < self.least) | (obs > self.most)).any(axis=-1))
 
-    def check(self, obs: np.ndarray) -> None:
-        """Refuse far observations, where the contract says so."""
+    def check(self, obs: np.ndarray) -> str:
+        """Refuse far observations, where the contract says so; else what `said` says."""
         rows = np.atleast_2d(obs)
-        if self.contract.far == "refuse" and rows.shape[-1] == len(self.low):
-            if said := self.said(rows):
-                raise DataError(f"{said} Nothing like it was learned from, so nobody can advise.")
+        if rows.shape[-1] != len(self.low):
+            return ""  # Refused by the policy, which says what it wants.
+        said = self.said(rows)
+        if said and self.contract.far == "refuse":
+            raise DataError(f"{said} Nothing like it was learned from, so nobody can advise.")
+        return said
 
     def said(self, rows: np.ndarray) -> str:
         """Which number of [n, obs] is far, in a sentence; nothing where none is."""

@@ -84,7 +84,7 @@ class Counts:
         Discrete actions are numbers [n], or one-hot vectors.
         """
         members = [self._members(x) for x in self._blocks(obs, action)]
-        return self._counted(np.concatenate(members, axis=1))
+        return self._counted(members[0] if len(members) == 1 else np.concatenate(members, axis=1))
 
     def verified(self, obs: Any, action: Any) -> np.ndarray:
         """Which members can tell pairs at all, [members, n]: others count 0 whatever is added."""
@@ -199,8 +199,12 @@ class Counts:
             raise DataError("Actions must be finite numbers; no other was ever logged.")
         pairs = np.concatenate([obs, vectors], axis=1)
         with np.errstate(over="ignore"):
-            x = (pairs - self.mean) / np.where(self.std == 0, np.float32(1), self.std)
+            x = (pairs - self.mean) / self._divisor
         return [x[at : at + COUNT_BLOCK] for at in range(0, max(1, len(x)), COUNT_BLOCK)]
+
+    @cached_property
+    def _divisor(self) -> np.ndarray:
+        return np.where(self.std == 0, np.float32(1), self.std)
 
     def _members(self, x: np.ndarray) -> np.ndarray:
         words, known = self.coder.codes(x)

@@ -243,9 +243,12 @@ class Watch:
     def _decide(self, count: np.ndarray) -> np.ndarray:
         """Which streams fall back now; remembers how long each has to."""
         settings, within = self.guard.settings, self._left == 0
+        falls = within & (count < settings.threshold)
+        if within.all():
+            self._left = falls * settings.dwell
+            return falls
         # Within a fall-back the step is done only where the policy has been seen often enough.
         stays = ~within & ((self._left > 1) | (count < settings.enough))
-        falls = within & (count < settings.threshold)
         self._left = np.where(
             falls, settings.dwell, np.where(stays, np.maximum(1, self._left - 1), 0)
         )

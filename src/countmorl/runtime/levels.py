@@ -12,6 +12,7 @@ Join = Literal["counts", "penalties"]
 Level = Literal["covered", "thin", "unseen"]
 LEVELS: tuple[Level, ...] = ("unseen", "thin", "covered")
 """Every level, by its number."""
+LEVEL_NAMES = np.array(LEVELS)
 SIGNS: dict[str, float] = {"LC": -1.0, "AVG": 0.0, "UC": 1.0}
 THIN_SHARE = 0.1
 """Share of the held-out pairs, of those that were seen at all, that are called thin."""
@@ -52,7 +53,7 @@ def joined(members: np.ndarray, kind: str, alpha: float) -> np.ndarray:
 def level_of(members: np.ndarray, count: np.ndarray, thin: float) -> np.ndarray:
     """unseen where most members never saw the pair; thin where the count is below `thin`."""
     number = np.where(mostly_unseen(members), 0, np.where(count < thin, 1, 2))
-    return np.array(LEVELS)[number]
+    return LEVEL_NAMES[number]
 
 
 def thin_below(members: np.ndarray, count: np.ndarray) -> float:

@@ -26,10 +26,10 @@ class Frame(Protocol):
 
 def names_of(given: Any) -> tuple[Any, ...] | None:
     """Names that an object gives to its columns; None where it has none, as an array."""
-    if isinstance(given, Mapping):
-        return tuple(given)
     if isinstance(given, np.ndarray):
         return given.dtype.names
+    if isinstance(given, Mapping):
+        return tuple(given)
     names: Any = getattr(given, "column_names", None)  # Arrow's `columns` are not the names.
     if names is None:
         names = getattr(given, "columns", None)

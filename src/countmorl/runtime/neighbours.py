@@ -106,16 +106,25 @@ class Neighbours:
             moved = (vectors - self.action_mean) / _divisor(self.action_std)
             x = np.concatenate([x, moved * self.space.size**-0.5], axis=1)
         # In 64 bits, or the order of adding up would decide who is near.
-        x, rows = x.astype(np.float32).astype(np.float64), self.place.astype(np.float64)
-        apart = np.add.outer(np.square(x).sum(axis=1), self._norms) - 2 * (x @ rows.T)
-        apart = np.where(kind[:, None] == self.kind, np.maximum(apart, 0), np.inf)
+        x = x.astype(np.float32).astype(np.float64)
+        rows = self._rows
+        apart = np.add.outer(np.square(x).sum(axis=1), rows.norm) - x @ rows.twice
+        np.maximum(apart, 0, out=apart)
+        if self.space.discrete:
+            apart[kind[:, None] != self.kind] = np.inf
         nearest = apart <= apart.min(axis=1, keepdims=True) + TIE
-        near = (nearest & (apart <= np.square(np.float64(self.limit)))).any(axis=1)
-        return np.where(near, (apart <= np.square(np.float64(self.reach))).sum(axis=1), 0)
+        near = (nearest & (apart <= rows.limit)).any(axis=1)
+        return np.where(near, (apart <= rows.reach).sum(axis=1), 0)
 
     @cached_property
-    def _norms(self) -> np.ndarray:
-        return np.square(np.float64(self.place)).sum(axis=1)
+    def _rows(self) -> _Rows:
+        place, reach, limit = map(np.float64, (self.place, self.reach, self.limit))
+        return _Rows(
+            twice=np.ascontiguousarray(2 * place.T),
+            norm=np.square(place).sum(axis=1),
+            reach=np.square(reach),
+            limit=np.square(limit),
+        )
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file, atomically."""
@@ -142,6 +151,18 @@ class Neighbours:
             return cls(**parts, space=space, thin=float(meta["thin"]))
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{path} is incomplete: {error}.") from error
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Rows:
+    """What the logged rows are to every pair, in 64 bits."""
+
+    twice: np.ndarray
+    """Their places twice, [columns, rows]: doubling a number costs no digit."""
+    norm: np.ndarray
+    reach: np.ndarray
+    """Squared, as `limit`."""
+    limit: np.ndarray
 
 
 def _divisor(std: np.ndarray) -> np.ndarray:

@@ -130,7 +130,7 @@ class Policy:
             noise = 0.0 if rng is None else rng.gumbel(size=y.shape)
             return np.argmax(y + noise, axis=-1)
         if self.head == "tanh_normal":
-            y, log_std = np.split(y, 2, axis=-1)
+            y, log_std = y[..., : self.action_dim], y[..., self.action_dim :]
             if rng is not None:
                 noise = rng.standard_normal(y.shape, np.float32)
                 y = y + np.exp(np.clip(log_std, *self.log_std_range)) * noise

@@ -98,10 +98,12 @@ class Tables:
         place, stop = starts[bucket], starts[bucket + 1]
         found = np.zeros(place.shape, np.int64)
         while (left := place < stop).any():
-            entry = np.where(left, place, 0)
+            # Behind its bucket's end a code looks at any other one: what it finds is not taken.
+            entry = place * left
             same = left & (all_words[entry] == words).all(axis=-1)
-            found[same] = counts[entry[same]]
-            place = np.where(same, stop, place + 1)
+            found += counts[entry] * same
+            place += 1
+            stop = stop * ~same
         return found
 
     def merge(self, others: Sequence[Table]) -> Tables:
