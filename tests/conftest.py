@@ -14,13 +14,14 @@ from pathlib import Path
 # A flag that XLA does not know ends the process, so they are given only where they are known.
 if version("jax").startswith(("0.9.", "0.10.")):
     os.environ["XLA_FLAGS"] = (
-        "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false "
+        "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
+        "--xla_cpu_parallel_codegen_split_count=1 "
         + os.environ.get("XLA_FLAGS", "")
     )
 os.environ.setdefault(
     "JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax")
 )
-os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.05"
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 import jaxtyping
 

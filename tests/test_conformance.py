@@ -128,6 +128,10 @@ def test_stopped_and_resumed_it_is_the_unbroken_run(runs, log, name, stage, tmp_
     assert contents(resume(tmp_path / "run", quiet=True)) == contents(whole)
 
 
+PLAIN = ("count-morl", "cql", "rambo", "td3-bc")
+"""Between them they have every part that an epoch has; without a compiler each takes long."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(runs, name):
     """Rollouts, pessimism and adversary are in it, beside the agent's updates."""
@@ -135,14 +139,15 @@ def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(runs, name):
     stage = trained[name][0]
     frozen = replace(stage.frozen, updates=1)
     start = lambda: jax.tree.map(jnp.copy, stage.init(key=jr.key(0)))  # noqa: E731
-    compiled, _ = epoch(frozen, start(), jr.key(1))
-    with jax.disable_jit():
-        plain, facts = epoch(frozen, start(), jr.key(1))
+    compiled, facts = epoch(frozen, start(), jr.key(1))
     assert all(np.isfinite(value).all() for value in facts.values())
-    leaves = [jax.tree.leaves(state) for state in (start(), plain, compiled)]
-    assert any((a != b).any() for a, b in zip(leaves[0], leaves[1], strict=True))
-    for a, b in zip(leaves[1], leaves[2], strict=True):
-        np.testing.assert_allclose(a, b, rtol=5e-3, atol=1e-3)
+    leaves = [jax.tree.leaves(state) for state in (start(), compiled)]
+    assert any((a != b).any() for a, b in zip(*leaves, strict=True))
+    if name in PLAIN:
+        with jax.disable_jit():
+            plain, _ = epoch(frozen, start(), jr.key(1))
+        for a, b in zip(jax.tree.leaves(plain), leaves[1], strict=True):
+            np.testing.assert_allclose(a, b, rtol=5e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -270,12 +271,34 @@ def fails_and_recovers(
     assert not other, f"call {at}: {other}"
 
 
+def killed_at(folder: Path, at: int) -> None:
+    """Begin a run; the process is killed at a call."""
+    with failing(folder, at, lambda: os.kill(os.getpid(), signal.SIGKILL)):
+        begin(folder)
+
+
 def real_kill(folder: Path, at: int) -> int:
     """Kill a process of its own at a call."""
     words = ["-m", "robustness.faults", "--child", str(folder), str(at)]
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return subprocess.run([sys.executable, *words], capture_output=True, env=found).returncode
+
+
+def forked(work: Callable[..., object], *args: object) -> int:
+    """Do something in a process of its own, and return how it ended.
+
+    A fork, since Python takes seconds to begin; only as long as JAX has begun no thread.
+    """
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    try:
+        work(*args)
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
 
 
 def every_call(place: Path, work: Work, step: int) -> tuple[int, dict[str, int]]:
@@ -296,39 +319,43 @@ def every_call(place: Path, work: Work, step: int) -> tuple[int, dict[str, int]]
     return calls, done
 
 
-def every_kill(place: Path, step: int) -> int:
-    """Kill a process of its own at every `step`-th call."""
-    calls, run, done = count_calls(place / "whole"), place / "run", 0
-    whole = contents(place / "whole")
+def every_kill(place: Path, step: int) -> tuple[int, int]:
+    """Really kill a process at every `step`-th call; return the calls, and how many were killed."""
+    whole, told, run, done = place / "whole", place / "calls", place / "run", 0
+    place.mkdir()
+    # What one process compiles the others read.
+    jax.config.update("jax_compilation_cache_dir", str(place / "programs"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    assert forked(lambda: told.write_text(str(count_calls(whole)))) == 0
+    calls, wanted = int(told.read_text()), contents(whole)
     for at in range(1, calls + 1, step):
-        assert real_kill(run, at) == -signal.SIGKILL
-        go_on(run)
-        assert contents(run) == whole, f"call {at}"
+        assert forked(killed_at, run, at) == -signal.SIGKILL
+        assert forked(go_on, run) == 0, f"call {at}"
+        assert contents(run) == wanted, f"call {at}"
         shutil.rmtree(run)
         done += 1
-    return done
+    return calls, done
 
 
 def main() -> int:
     """Go through every call: each error, the kill within the process, and real kills."""
     if sys.argv[1:2] == ["--child"]:
-        with failing(
-            Path(sys.argv[2]), int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGKILL)
-        ):
-            begin(Path(sys.argv[2]))
+        killed_at(Path(sys.argv[2]), int(sys.argv[3]))
         return 0
     from robustness import real_run
 
     parser = argparse.ArgumentParser(prog="make faults")
     works = {"stages": WALKS, "training": Work(real_run.begin, real_run.go_on)}
-    parser.add_argument("what", nargs="*", default=[*works, "kills"])
+    parser.add_argument("what", nargs="*", default=["kills", *works])
     parser.add_argument("--step", type=int, default=1, help="take every so many-th call only")
     said = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="countmorl-faults-") as place:
-        for name in said.what:
+        for name in sorted(said.what, key="kills".__ne__):  # Those fork, before JAX has threads.
             if name == "kills":
-                killed = every_kill(Path(place) / name, said.step)
-                print(f"stages: {killed} processes killed, and gone on byte for byte")
+                calls, killed = every_kill(Path(place) / name, said.step)
+                print(
+                    f"kills: {calls} calls; killed and gone on byte for byte: {killed}", flush=True
+                )
                 continue
             calls, done = every_call(Path(place) / name, works[name], said.step)
             print(f"{name}: {calls} calls; failed and recovered byte for byte: {done}", flush=True)
