@@ -15,8 +15,7 @@ from pathlib import Path
 if version("jax").startswith(("0.9.", "0.10.")):
     os.environ["XLA_FLAGS"] = (
         "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
-        "--xla_cpu_parallel_codegen_split_count=1 "
-        + os.environ.get("XLA_FLAGS", "")
+        "--xla_cpu_parallel_codegen_split_count=1 " + os.environ.get("XLA_FLAGS", "")
     )
 os.environ.setdefault(
     "JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax")

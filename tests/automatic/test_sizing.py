@@ -40,6 +40,14 @@ def test_less_time_fewer_epochs_then_fewer_policies():
     assert sizing.MARGIN * sizing.wall_seconds(more, seconds, 2) > 600
 
 
+def test_few_policies_for_long_before_many_for_a_moment():
+    found = [sized(seconds) for seconds in (200, 150, 100, 60)]
+    assert [len(each.tried) for each in found] == [6, 4, 3, 2]
+    assert [each.scale >= sizing.USEFUL for each in found[:3]] == [True, True, False]
+    labels = [each.label for each in found[2].tried]
+    assert labels == ["clone", "clone-best", "count-morl"]
+
+
 def test_more_workers_do_more():
     assert sized(600, workers=4).scale > sized(600, workers=1).scale
 

@@ -127,10 +127,12 @@ def plan(ask: Ask, tried: tuple[Trial, ...], scale: float) -> Sweep:
 
 
 def _one(ask: Ask, trial: Trial, scale: float) -> Sweep:
-    epochs = max(FEWEST, round(scale * EPOCHS.get(trial.algorithm, 0)))
-    settings: dict[str, Any] = {"epochs": epochs, **trial.settings}
-    # A policy is at most as good as its model: with little time, that gets more of it.
+    # A policy is at most as good as its model, and a clone is what may be handed out, and costs
+    # next to nothing: with little time, they get more of it.
     share = scale**0.5
+    part = share if trial.algorithm == "bc" else scale
+    epochs = max(FEWEST, round(part * EPOCHS.get(trial.algorithm, 0)))
+    settings: dict[str, Any] = {"epochs": epochs, **trial.settings}
     if trial.algorithm in ("model", "count-morl"):
         settings |= {"model.max_epochs": max(FEWEST_OF_MODEL, round(share * MODEL_EPOCHS))}
     if trial.algorithm == "count-morl":

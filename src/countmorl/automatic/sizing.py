@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from countmorl.automatic.portfolio import Ask, Trial, plan
@@ -18,6 +18,12 @@ SCALES = tuple(0.9**step for step in range(30))
 """Shares of all epochs that are tried, from all of them down to 5 %."""
 MARGIN = 1.3
 """What is estimated takes longer: imitation by which weights are found, calibration, saving."""
+USEFUL = 0.12
+"""Share of all epochs below which a policy is rather left out than trained so briefly: 24 epochs of
+Count-MORL. After 7 of them it was far below HalfCheetah's medium-expert log, and after 14 far
+above it (lab/normalised.md)."""
+SOME = 3
+"""Policies that are rather trained briefly than left out: two clones and Count-MORL."""
 FEWEST = 2
 """Policies at the least: the clone, and one that may be better."""
 
@@ -51,23 +57,29 @@ def sized(
 ) -> Sized:
     """As many policies as fit, and as many epochs of each; too little time is a `ConfigError`."""
     found = None
-    for count in range(len(tried), FEWEST - 1, -1):
-        for scale in SCALES:
-            whole = plan(ask, tried[:count], scale)
-            each = {
-                row.name: row_seconds(row, facts, _cost(row.algorithm, costs), {})
-                for row in whole.rows
-            }
-            wall = MARGIN * wall_seconds(whole, each, workers)
-            found = Sized(plan=whole, tried=tried[:count], scale=scale, seconds=wall)
-            if wall <= seconds:
-                return found
+    for count, scale in _attempts(len(tried)):
+        whole = plan(ask, tried[:count], scale)
+        each = {
+            row.name: row_seconds(row, facts, _cost(row.algorithm, costs), {}) for row in whole.rows
+        }
+        wall = MARGIN * wall_seconds(whole, each, workers)
+        found = Sized(plan=whole, tried=tried[:count], scale=scale, seconds=wall)
+        if wall <= seconds:
+            return found
     assert found is not None
     raise ConfigError(
         f"The budget is too small: a clone and one other policy alone take about "
         f"{duration(found.seconds)} to train here, and {duration(max(0.0, seconds))} are there for "
         "that. Give a larger --budget."
     )
+
+
+def _attempts(most: int) -> Iterator[tuple[int, float]]:
+    """Numbers of policies and shares of their epochs, what is wanted most first."""
+    for count in range(most, min(SOME, most) - 1, -1):
+        yield from ((count, scale) for scale in SCALES if scale >= USEFUL)
+    for count in range(min(SOME, most), FEWEST - 1, -1):
+        yield from ((count, scale) for scale in SCALES if scale < USEFUL or count < SOME)
 
 
 def _cost(algorithm: str, costs: Mapping[str, Cost]) -> Cost:
