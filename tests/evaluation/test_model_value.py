@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from countmorl.evaluation.acting import Actor
-from countmorl.evaluation.base import Estimate, Refusal
+from countmorl.evaluation.base import GAINS, Estimate, Refusal
 from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure
-from countmorl.evaluation.model_value import CARRIED, STRETCHES, ModelValue, Rolled, _gain
+from countmorl.evaluation.model_value import CARRIED, MOST, STRETCHES, ModelValue, Rolled, _Apart
+from countmorl.evaluation.stepping import ROLLOUTS
 from countmorl.evaluation.support import Support
 from worlds import linear_log, linear_value, never, true_model
 
@@ -64,37 +65,57 @@ def test_an_opinion_has_its_gain_on_the_log():
     judge = judge_of(data)
     log = behaviour(data, MEASURE)
     assert isinstance(log, Estimate)
-    shape = judge.roll(always(0.5, data)).values.shape
-    found = judge(always(0.5, data), rolled(np.full(shape, log.value)), log)
+    alike = rolled(np.tile(judge.earned, (2, 1)))  # A clone that earns what the log did.
+    found = judge(always(0.5, data), alike, log)
     assert isinstance(found, Estimate)
-    assert found.facts["gain"] == pytest.approx(found.value - log.value)
-    assert found.facts["gain_low"] < found.facts["gain"] < found.facts["gain_high"]
-    flattered = judge(always(0.5, data), rolled(np.full(shape, log.value + 1)), log)
-    assert flattered.facts["gain"] == pytest.approx(found.facts["gain"] - 1)
+    gain, low, high = (found.facts[name] for name in GAINS)
+    assert gain == pytest.approx(found.value - judge.earned.mean())
+    assert low < gain < high
+    flattered = judge(always(0.5, data), rolled(alike.values + 1), log)
+    assert flattered.facts["gain"] == pytest.approx(gain - 1)
+    assert flattered.facts["gain_low"] == pytest.approx(low - 1)
+    assert flattered.facts["gain_high"] == high
+    lowered = judge(always(0.5, data), rolled(alike.values - 1), log)
+    assert lowered.facts["gain_low"] == low  # It must beat the log, too.
 
 
-LOG = Estimate(value=10.0, interval=(8.0, 12.0), unit="", made_by="")
-"""A log that is not known well."""
+def test_differences_are_known_better_than_values():
+    """Starts are worth 0, 20 and 40, the policy 3 more than that at each."""
+    starts = np.array([0.0, 20.0, 40.0])
+    found = rolled(np.tile(starts + 3, (4, 1)))
+    assert found.interval(0)[0] < 10
+    apart = _Apart.of(found, starts, 0)
+    assert (apart.value, apart.low, apart.high) == (3, 3, 3)
+    unsure = _Apart.of(found, starts, 0, (1.0, 2.0))
+    assert (unsure.value, unsure.low, unsure.high) == (3, 1, 4)
 
 
-def test_a_policy_and_the_clone_are_compared_start_by_start():
-    """Starts are worth anything from 0 to 40, the policy 3 more than the clone at each."""
-    clone = rolled([[0.0, 20.0, 40.0]] * 3)
-    gain = _gain(rolled(clone.values + 3), clone, LOG, seed=0)
-    # The clone is worth 20, and between 0 and 40: it may be short of the log, by up to 10 or so.
-    assert gain["gain"] == 3
-    assert gain["gain_low"] < 0
-    sure = rolled([[20.0, 20.0, 20.0]] * 3)
-    assert _gain(rolled(sure.values + 3), sure, LOG, seed=0)["gain_low"] == pytest.approx(3)
+def test_what_was_earned_from_each_start_on():
+    data = linear_log(60)
+    judge = judge_of(data)
+    starts = judge._stepper.rows[: len(judge.earned)]
+    episodes = data.reward.reshape(60, 30)[starts // 30]
+    known = episodes @ 0.9 ** np.arange(30)
+    # What follows the last logged step is worth at most 0.9^30 / 0.1 of a reward.
+    np.testing.assert_allclose(judge.earned, known, atol=0.5 * np.abs(data.reward).max())
 
 
-@pytest.mark.parametrize(("clone", "low"), [(7.0, 3.0 - 5.0), (11.0, 3.0 - 1.0), (12.5, 3.0)])
-def test_a_gain_is_lowered_by_what_the_clone_may_be_short_of_the_log(clone, low):
-    """Short of 10, known to within 2, by 3, -1 and -2.5: at the most by 5, 1 and nothing."""
-    clone = rolled([[clone] * 3] * 3)
-    found = _gain(rolled(clone.values + 3), clone, LOG, seed=0)
-    assert found["gain_low"] == pytest.approx(low)
-    assert found["gain_high"] == pytest.approx(3 - (10 - clone.value) + 2)
+def test_a_stream_earns_its_mean_and_is_known_as_well_as_that():
+    data = linear_log(1, 400)
+    judge = judge_of(data)
+    np.testing.assert_allclose(judge.earned, data.reward.mean(dtype=float) * 10, rtol=1e-6)
+    log = behaviour(data, MEASURE)
+    assert isinstance(log, Estimate)
+    clone = judge.roll(always(0.0, data))
+    wide = replace(log, interval=(log.value - 50, log.value + 50))
+    lows = [judge(always(0.5, data), clone, each).facts["gain_low"] for each in (log, wide)]
+    assert lows[1] < lows[0] - 20
+
+
+def test_of_short_episodes_there_are_more_rollouts():
+    data = linear_log(300, 10)
+    assert len(judge_of(data).earned) == MOST  # 44 steps count at a discount of 0.9.
+    assert len(judge_of(data, measure=Measure(discount=0.999)).earned) == ROLLOUTS
 
 
 @pytest.mark.parametrize(

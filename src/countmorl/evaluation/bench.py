@@ -15,7 +15,7 @@ from countmorl.dynamics.layout import Layout
 from countmorl.errors import DataError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.base import Estimate, Opinion, Refusal
-from countmorl.evaluation.behaviour import FEW, behaviour
+from countmorl.evaluation.behaviour import behaviour
 from countmorl.evaluation.clone import chances, cloned
 from countmorl.evaluation.fqe import LONGEST, Fitted, FQEConfig, fit_q, interval
 from countmorl.evaluation.logged import Logged
@@ -23,6 +23,7 @@ from countmorl.evaluation.lowered import lowered_value
 from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.model_value import CLONE_CUT, ModelValue, Rolled
 from countmorl.evaluation.parts import learned_termination
+from countmorl.evaluation.stepping import ROLLOUTS
 from countmorl.evaluation.support import THIN, Support
 from countmorl.evaluation.verdict import Judgement, Way, decide
 from countmorl.evaluation.weighting import weighting
@@ -35,6 +36,9 @@ from countmorl.runtime.policy import Policy
 
 ENOUGH_EPISODES, ENOUGH_ROWS = 10, 2_000
 """What must be set aside for critics to be fitted on it alone."""
+ENOUGH_STARTS = ROLLOUTS
+"""Episodes that must be set aside for rollouts to begin in them alone: of fewer starts a mean tells
+little, and where an episode began is nothing that a policy could have learned by heart."""
 SAMPLE = 2_000
 """Logged states at which a policy's own actions are looked at."""
 OFF = 0.1
@@ -256,7 +260,7 @@ def judging_rows(
             f"{len(judged.episode_ends):,} episodes ({len(judged):,} rows) were set aside, too few "
             "to fit critics on: they see rows that taught the policy"
         )
-    if len(judged.episode_ends) < FEW:
+    if len(judged.episode_ends) < ENOUGH_STARTS:
         starts = whole
         notes.append("rollouts begin where all episodes did, those that taught the policy included")
     return rows, starts, tuple(notes)

@@ -9,6 +9,7 @@ of the log, whose own rollouts must hardly ever be cut.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,11 +19,13 @@ from countmorl.evaluation.base import Estimate, Opinion
 from countmorl.evaluation.behaviour import stretched
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure, usual_reward
-from countmorl.evaluation.stepping import Stepper
+from countmorl.evaluation.stepping import ROLLOUTS, Stepper
 from countmorl.evaluation.support import THIN, Support
 from countmorl.rollouts import PenalizedModel
 
 DRAWS = 1000
+STEPS, MOST = 40_000, 200
+"""Steps of the rollouts of one elite: of short episodes there are more, up to so many."""
 MOST_CUT = 0.5
 """Share of its way beyond which a policy's value is what was assumed, not what was rolled out."""
 CLONE_CUT = 0.3
@@ -138,7 +141,7 @@ class ModelValue:
             interval=(low, high),
             unit=self.measure.unit,
             made_by=f"{rolled.values.size} {MADE_BY}",
-            facts=facts | {"lower": float(each)} | _gain(rolled, clone, log, self.seed),
+            facts=facts | {"lower": float(each)} | self._gain(rolled, clone, log),
         )
         if clone.way_cut > CLONE_CUT:
             return estimate.refused(
@@ -151,6 +154,44 @@ class ModelValue:
             )
         return estimate
 
+    def _gain(self, rolled: Rolled, clone: Rolled, log: Estimate) -> dict[str, float]:
+        """How much more it is than the log, which it must be beside the log and beside its clone.
+
+        Rollouts begin where logged episodes did, each beside what that episode earned; and where
+        the clone's did, in the same elites with the same random numbers, so that it is not called
+        better where the model flatters both. Start by start a difference is known better than
+        either value. What a cut has cost was assumed, so it cannot show that a policy is worse.
+        """
+        low, high = log.interval or (log.value, log.value)
+        unsure = (log.value - low, high - log.value) if self.logged.streams else (0.0, 0.0)
+        beside_log = _Apart.of(rolled, self.earned, self.seed, unsure)
+        beside_clone = _Apart.of(rolled, clone.values, self.seed)
+        return {
+            "gain": min(beside_log.value, beside_clone.value),
+            "gain_low": min(beside_log.low, beside_clone.low),
+            "gain_high": beside_log.high + max(0.0, rolled.lost),
+        }
+
+    @cached_property
+    def earned(self) -> np.ndarray:
+        """What the log earned from each start on, [starts]; of a stream, its mean at all."""
+        data, rows = self.logged.dataset, self._stepper.rows
+        rows = rows[: len(rows) // self._stepper.elites]
+        if self.logged.streams:
+            mean = float(data.reward.mean(dtype=np.float64))
+            return np.full(len(rows), mean * float(self.measure.rest(0)))
+        return self.measure.earned(data).values[self.logged.group(rows)]
+
+    @property
+    def _stepper(self) -> Stepper:
+        return Stepper(
+            model=self.model,
+            logged=self.logged,
+            seed=self.seed,
+            noise=self.noise,
+            most=min(MOST, max(ROLLOUTS, STEPS // self.measure.steps)),
+        )
+
     def roll(self, actor: Actor) -> Rolled:
         """Roll a policy out, and say what that was worth."""
         return self.worth(self.trace(actor))
@@ -158,7 +199,7 @@ class ModelValue:
     def trace(self, actor: Actor) -> Trace:
         """Roll a policy out, step by step: it may be code of any kind."""
         data = self.logged.dataset
-        stepper = Stepper(model=self.model, logged=self.logged, seed=self.seed, noise=self.noise)
+        stepper = self._stepper
         obs, actor = data.obs[stepper.rows], actor.begun()
         alive, steps = np.ones(len(obs), bool), []
         for at in range(self.measure.steps):
@@ -214,28 +255,27 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(values.mean(axis=1)))
 
 
-def _gain(rolled: Rolled, clone: Rolled, log: Estimate, seed: int) -> dict[str, float]:
-    """How much more it is than the log. Where the model flatters the clone, by that much less.
+@dataclass(frozen=True)
+class _Apart:
+    """How much more rollouts are worth than something else, start by start."""
 
-    A policy and the clone begin where the other does, in the same elites and with the same random
-    numbers: what they differ by is known better than what either is worth. What the log has more
-    than its clone is taken off, and only as far as the clone may be short of it does it matter how
-    well the log itself is known. What a cut has cost was assumed, so it cannot show that a policy
-    is worse.
-    """
-    apart = replace(rolled, values=rolled.values - clone.values)
-    low, high = apart.interval(seed)
-    short, least, most = _short(clone, log, seed)
-    gain = apart.value - max(0.0, short)
-    below = low - max(0.0, most)
-    return {"gain": gain, "gain_low": below, "gain_high": high - least + max(0.0, rolled.lost)}
+    value: float
+    low: float
+    high: float
 
-
-def _short(clone: Rolled, log: Estimate, seed: int) -> tuple[float, float, float]:
-    """How much less the clone is worth than the log, at the least and at the most."""
-    earned_low, earned_high = log.interval or (log.value, log.value)
-    low, high = clone.interval(seed)
-    short = log.value - clone.value
-    down = np.hypot(log.value - earned_low, high - clone.value)
-    up = np.hypot(earned_high - log.value, clone.value - low)
-    return short, float(short - down), float(short + up)
+    @classmethod
+    def of(
+        cls,
+        rolled: Rolled,
+        other: np.ndarray,
+        seed: int,
+        unsure: tuple[float, float] = (0.0, 0.0),
+    ) -> _Apart:
+        """`unsure` is how far what they are compared with may lie below and above."""
+        apart = replace(rolled, values=rolled.values - other)
+        low, high = apart.interval(seed)
+        below, above = (
+            np.hypot(apart.value - low, unsure[1]),
+            np.hypot(high - apart.value, unsure[0]),
+        )
+        return cls(apart.value, apart.value - float(below), apart.value + float(above))

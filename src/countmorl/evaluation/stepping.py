@@ -18,7 +18,7 @@ from countmorl.rollouts import PenalizedModel
 from countmorl.types import Key
 
 ROLLOUTS = 40
-"""Starts of each elite."""
+"""Starts of each elite, where nothing else is said."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,13 +30,15 @@ class Stepper:
     seed: int = 0
     noise: float = 1.0
     """How much of the spread that the model foretells is drawn; 0: its means follow."""
+    most: int = ROLLOUTS
+    """Starts of each elite at the most."""
 
     @cached_property
     def rows(self) -> np.ndarray:
         """The logged row that each rollout starts at; all of one elite, then all of the next."""
         starts, rng = self.logged.starts, np.random.default_rng(self.seed)
-        if len(starts) > ROLLOUTS:
-            starts = np.sort(rng.choice(starts, ROLLOUTS, replace=False))
+        if len(starts) > self.most:
+            starts = np.sort(rng.choice(starts, self.most, replace=False))
         return np.tile(starts, self.elites)
 
     @property
