@@ -75,8 +75,8 @@ def test_an_opinion_has_its_gain_on_the_log():
     assert flattered.facts["gain"] == pytest.approx(gain - 1)
     assert flattered.facts["gain_low"] == pytest.approx(low - 1)
     assert flattered.facts["gain_high"] == high
-    lowered = judge(always(0.5, data), rolled(alike.values - 1), log)
-    assert lowered.facts["gain_low"] == low  # It must beat the log, too.
+    lowered = judge(always(0.5, data), rolled(alike.values - 50), log)
+    assert lowered.facts["gain"] == pytest.approx(found.value - log.value)  # It must beat the log.
 
 
 def test_differences_are_known_better_than_values():
@@ -86,8 +86,19 @@ def test_differences_are_known_better_than_values():
     assert found.interval(0)[0] < 10
     apart = _Apart.of(found, starts, 0)
     assert (apart.value, apart.low, apart.high) == (3, 3, 3)
-    unsure = _Apart.of(found, starts, 0, (1.0, 2.0))
+    log = Estimate(value=0.0, interval=(-1.0, 2.0), unit="", made_by="")
+    unsure = _Apart.of(found, starts, 0, log)
     assert (unsure.value, unsure.low, unsure.high) == (3, 1, 4)
+
+
+def test_the_logs_mean_tells_more_where_its_episodes_earned_anything_from_one_start():
+    data = linear_log(60)
+    judge, log = judge_of(data), behaviour(data, MEASURE)
+    assert isinstance(log, Estimate)
+    assert log.interval is not None
+    clone = rolled(np.tile(judge.earned, (2, 1)))
+    apart = judge._gain(rolled(np.full(clone.values.shape, 3.0)), rolled(clone.values * 0), log)
+    assert apart["gain_low"] == pytest.approx(3 - log.interval[1])  # All are worth the same.
 
 
 def test_what_was_earned_from_each_start_on():
@@ -100,11 +111,9 @@ def test_what_was_earned_from_each_start_on():
     np.testing.assert_allclose(judge.earned, known, atol=0.5 * np.abs(data.reward).max())
 
 
-def test_a_stream_earns_its_mean_and_is_known_as_well_as_that():
+def test_a_stream_is_known_as_well_as_its_mean():
     data = linear_log(1, 400)
-    judge = judge_of(data)
-    np.testing.assert_allclose(judge.earned, data.reward.mean(dtype=float) * 10, rtol=1e-6)
-    log = behaviour(data, MEASURE)
+    judge, log = judge_of(data), behaviour(data, MEASURE)
     assert isinstance(log, Estimate)
     clone = judge.roll(always(0.0, data))
     wide = replace(log, interval=(log.value - 50, log.value + 50))

@@ -157,14 +157,15 @@ class ModelValue:
     def _gain(self, rolled: Rolled, clone: Rolled, log: Estimate) -> dict[str, float]:
         """How much more it is than the log, which it must be beside the log and beside its clone.
 
-        Rollouts begin where logged episodes did, each beside what that episode earned; and where
-        the clone's did, in the same elites with the same random numbers, so that it is not called
-        better where the model flatters both. Start by start a difference is known better than
-        either value. What a cut has cost was assumed, so it cannot show that a policy is worse.
+        Rollouts begin where the clone's did, in the same elites with the same random numbers, so
+        that nothing is called better where the model flatters both; and where logged episodes
+        began, each beside what that episode earned, where that tells more than the log's mean.
+        What a cut has cost was assumed, so it cannot show that a policy is worse.
         """
-        low, high = log.interval or (log.value, log.value)
-        unsure = (log.value - low, high - log.value) if self.logged.streams else (0.0, 0.0)
-        beside_log = _Apart.of(rolled, self.earned, self.seed, unsure)
+        beside_log = _Apart.of(rolled, np.array(log.value), self.seed, log)
+        if not self.logged.streams:
+            paired = _Apart.of(rolled, self.earned, self.seed)
+            beside_log = min(beside_log, paired, key=lambda each: each.high - each.low)
         beside_clone = _Apart.of(rolled, clone.values, self.seed)
         return {
             "gain": min(beside_log.value, beside_clone.value),
@@ -174,13 +175,10 @@ class ModelValue:
 
     @cached_property
     def earned(self) -> np.ndarray:
-        """What the log earned from each start on, [starts]; of a stream, its mean at all."""
-        data, rows = self.logged.dataset, self._stepper.rows
+        """What the episodes earned that rollouts begin in, [starts]."""
+        rows = self._stepper.rows
         rows = rows[: len(rows) // self._stepper.elites]
-        if self.logged.streams:
-            mean = float(data.reward.mean(dtype=np.float64))
-            return np.full(len(rows), mean * float(self.measure.rest(0)))
-        return self.measure.earned(data).values[self.logged.group(rows)]
+        return self.measure.earned(self.logged.dataset).values[self.logged.group(rows)]
 
     @property
     def _stepper(self) -> Stepper:
@@ -265,17 +263,12 @@ class _Apart:
 
     @classmethod
     def of(
-        cls,
-        rolled: Rolled,
-        other: np.ndarray,
-        seed: int,
-        unsure: tuple[float, float] = (0.0, 0.0),
+        cls, rolled: Rolled, other: np.ndarray, seed: int, unsure: Estimate | None = None
     ) -> _Apart:
-        """`unsure` is how far what they are compared with may lie below and above."""
+        """`unsure` is an estimate that the other is the value of, which may lie elsewhere."""
         apart = replace(rolled, values=rolled.values - other)
-        low, high = apart.interval(seed)
-        below, above = (
-            np.hypot(apart.value - low, unsure[1]),
-            np.hypot(high - apart.value, unsure[0]),
-        )
-        return cls(apart.value, apart.value - float(below), apart.value + float(above))
+        (low, high), value, below, above = apart.interval(seed), apart.value, 0.0, 0.0
+        if unsure is not None and unsure.interval is not None:
+            below, above = unsure.interval[1] - unsure.value, unsure.value - unsure.interval[0]
+        down, up = np.hypot(value - low, below), np.hypot(high - value, above)
+        return cls(value, value - float(down), value + float(up))
