@@ -78,6 +78,7 @@ def test_a_log_is_told_by_parts_of_the_length_of_an_episode(baseline):
     whole = batch_of(dataset(episodes=60), np.arange(1200))
     today.add(replace(whole, episode=np.arange(1200) // 5), None)  # Cut into four each.
     assert (today.episodes, today.rows, today.size) == (240, 1200, 60)
+    assert today.pieces is not None
     assert len(today.pieces) == 240
     assert today.units.rows.tolist() == [20] * 60
     assert np.array_equal(today.units.whole.below, today.pieces.whole.below)
@@ -92,6 +93,7 @@ def test_of_a_long_log_several_episodes_are_one_part(baseline):
     for number in range(3):
         today.add(replace(whole, episode=np.arange(2400) + 2400 * number), None)
     assert (today.episodes, today.rows) == (7200, 7200)
+    assert today.pieces is not None
     assert len(today.pieces) <= 4 * MOST_UNITS
     assert today.units.rows.tolist() == pytest.approx([20] * 360, abs=12)
     today.baseline = replace(baseline, pool=replace(baseline.pool, tally=today.pieces))
