@@ -159,7 +159,8 @@ def day(world: Any, patient: Patient, number: int, dose: Callable[[Row], float])
     """One patient's day, a row for each dose."""
     rng = np.random.default_rng([number, int(patient.weight * 100)])
     eaten, before, on_board = meals(patient, rng), None, 0.0
-    glucose = world.begin(patient, 1 + number)
+    # The noise of a day is a person's own.
+    glucose = world.begin(patient, int(rng.integers(2**31)))
     for step in range(STEPS):
         row: Row = {
             "day": f"{patient.name}/{number}",

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from countmorl.monitoring.chance import LEAST, Pool, exceeding, widened
+from countmorl.monitoring.chance import LEAST, Pool, exceeding
 from countmorl.monitoring.tally import Edges, Tally
 
 
@@ -29,39 +31,75 @@ def test_shares_and_their_reference():
     assert found.length == 10
 
 
+def some(episodes: int, below: int) -> Tally:
+    """Today's episodes; of so many all ten rows lie at or below the edge."""
+    rows = np.zeros((episodes, 1), np.int64)
+    rows[:below] = 10
+    return Tally(below=rows, known=np.full((episodes, 1), 10), reward=np.zeros(episodes))
+
+
 def test_the_spread_is_that_of_whole_episodes():
-    chance = pool().by_chance(25)
+    chance = pool().by_chance(some(25, 20))
     # A share of 25 coins and one of 200: sqrt(1 / 4 / 25 + 1 / 4 / 200), rows do not matter.
-    assert chance.spread[0] == pytest.approx(np.sqrt(0.01 + 0.00125), rel=0.05)
+    assert chance.spread[0] == pytest.approx(np.sqrt(0.01 + 0.00125), rel=0.01)
     assert chance.spread[1] == LEAST  # Rewards are all the same.
+    assert chance.moved == pytest.approx([0.3 / chance.spread[0], 0])
+
+
+def test_the_spread_by_hand_where_episodes_differ_in_length():
+    found = pool(2)
+    tally = Tally(
+        below=np.array([[3], [1]]), known=np.array([[4], [10]]), reward=np.array([0.0, 0.0])
+    )
+    chance = replace(found, tally=tally).by_chance(some(1, 1))
+    # p = 4 / 14; r = 3 - 4 p and 1 - 10 p; a mean of 7 rows.
+    p = 4 / 14
+    square = (3 - 4 * p) ** 2 + (1 - 10 * p) ** 2
+    spread = np.sqrt(square / 49 * (1 + 1 / 2) + LEAST**2)
+    assert chance.spread[0] == pytest.approx(spread)
+    assert chance.moved[0] == pytest.approx((1 - p) / spread)
 
 
 def test_the_limit_is_exceeded_as_seldom_as_is_asked():
-    chance = pool().by_chance(25)
+    chance = pool().by_chance(some(25, 12))
     limit = chance.limit(0.05)
-    assert 1.8 < limit < 2.4  # Two deviations of a normal number.
-    assert (np.abs(chance.moves).max(axis=1) > limit).mean() <= 0.05
-    assert pool(rarer=True).by_chance(25).limit(0.05) < limit
+    assert 1.8 < limit < 2.6  # Two deviations of a normal number, and coins are coarse.
+    assert (chance.others > limit).mean() <= 0.05 < (chance.others > 0.7 * limit).mean()
+    assert pool(rarer=True).by_chance(some(25, 12)).limit(0.05) < limit
 
 
-def test_few_episodes_widen_a_spread_as_students_quantile_does():
-    # One in forty: 2.093 of Student's with 19 degrees of freedom, 1.960 of the normal.
-    few, many = widened(np.array([20, 10**6]), 0.025)
-    assert (few, many) == (pytest.approx(2.093 / 1.960, rel=1e-3), pytest.approx(1, rel=1e-3))
-    one, three, four = widened(np.array([1, 3, 4]), 0.01)
-    assert one == three > four
+def test_of_few_odd_episodes_alarms_are_as_seldom_as_is_asked():
+    rng, alarms = np.random.default_rng(0), []
+    none = np.zeros((24, 1), np.int64)
+    for _ in range(300):
+        # Rewards of a long tail: a spread of twenty of them says little.
+        tally = Tally(below=none, known=none + 10, reward=10 * rng.lognormal(0, 2, 24))
+        chance = replace(pool(20), tally=tally.some(np.arange(20))).by_chance(
+            tally.some(np.arange(20, 24)), seed=int(rng.integers(1000))
+        )
+        alarms.append([chance.moved.max() > chance.limit(each) for each in (0.05, 0.2)])
+    assert np.mean(alarms, axis=0) == pytest.approx([0.05, 0.2], abs=0.03)
 
 
-def test_a_test_knows_its_spread_from_its_own_episodes():
-    chance = pool(aside=10, fitted=True).by_chance(25)
-    assert chance.episodes.tolist() == [10, 200]
-    known = chance.known_spread(0.01) / chance.spread
-    assert known[0] > 1.3 > 1.05 > known[1] > 1
+def test_where_others_are_too_few_today_must_lie_far_beyond_them():
+    chance = pool(10).by_chance(some(1, 1))
+    assert chance.deals == 11
+    assert 0.05 < chance.same.mean() < 0.15
+    farthest = chance.others[~chance.same].max()
+    # Once in eleven times today is the farthest of all; a tail of x^-2 does the rest.
+    assert chance.limit(0.01) == pytest.approx(farthest * np.sqrt(1 / 0.11))
+    assert chance.limit(0.2) == pytest.approx(chance.others.max())
 
 
-def test_fewer_set_aside_move_farther():
-    one = pool(aside=10, fitted=True).by_chance(25).spread[0]
-    assert one == pytest.approx(np.sqrt(0.01 + 0.025), rel=0.06)
+def test_only_what_nothing_was_fitted_on_changes_places_with_today():
+    chance = pool(aside=10, fitted=True).by_chance(some(2, 1))
+    assert chance.deals == 66
+    # A share of 2 coins and one of 10, of which the other 190 are no part.
+    square = 0.25 * 10 / 9
+    assert chance.spread[0] == pytest.approx(np.sqrt(square / 2 + square / 10), rel=0.01)
+    whole = pool(aside=10).by_chance(some(2, 1))
+    assert whole.deals == 66
+    assert whole.spread[0] == pytest.approx(np.sqrt(0.25 / 2 + 0.25 / 200), rel=0.01)
 
 
 def test_the_chance_that_the_farthest_are_all_of_today():

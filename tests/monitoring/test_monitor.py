@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from countmorl.errors import ConfigError, DataError
-from countmorl.monitoring.monitor import monitor, stability
-from countmorl.monitoring.training import made_of
+from countmorl.monitoring.monitor import MOST_UNITS, Today, monitor, stability
+from countmorl.monitoring.training import batch_of, made_of
 from monitored import dataset, walks
 
 
@@ -69,6 +71,42 @@ def test_a_part_of_an_episode_says_little(baseline):
     log = {name: values[:5] for name, values in walks(seed=4).items()}
     found = monitor(baseline, log)
     assert "shorter than one of the training's episodes (20 steps)" in found.notes[0]
+
+
+def test_a_log_is_told_by_parts_of_the_length_of_an_episode(baseline):
+    today = Today(baseline)
+    whole = batch_of(dataset(episodes=60), np.arange(1200))
+    today.add(replace(whole, episode=np.arange(1200) // 5), None)  # Cut into four each.
+    assert (today.episodes, today.rows, today.size) == (240, 1200, 60)
+    assert today.pieces is not None
+    assert len(today.pieces) == 240
+    assert today.units.rows.tolist() == [20] * 60
+    assert np.array_equal(today.units.whole.below, today.pieces.whole.below)
+    # One long episode is one part: nobody knows how far its parts hang together.
+    today = Today(baseline)
+    today.add(replace(whole, episode=np.zeros(1200, int)), None)
+    assert today.units.rows.tolist() == [1200]
+
+
+def test_of_a_long_log_several_episodes_are_one_part(baseline):
+    today, whole = Today(baseline), batch_of(dataset(episodes=120), np.arange(2400))
+    for number in range(3):
+        today.add(replace(whole, episode=np.arange(2400) + 2400 * number), None)
+    assert (today.episodes, today.rows) == (7200, 7200)
+    assert today.pieces is not None
+    assert len(today.pieces) <= 4 * MOST_UNITS
+    assert today.units.rows.tolist() == pytest.approx([20] * 360, abs=12)
+    today.baseline = replace(baseline, pool=replace(baseline.pool, tally=today.pieces))
+    assert 0.9 * MOST_UNITS < len(today.units) <= MOST_UNITS
+
+
+def test_blocks_of_a_training_of_few_episodes_are_held_against_blocks():
+    data = dataset(episodes=4, length=200)
+    base = made_of(data, np.zeros(4, bool))
+    assert base.origin.blocks
+    today = Today(base)
+    today.add(batch_of(data, np.arange(800)), None)
+    assert today.units.rows.tolist() == [20] * 40
 
 
 def test_what_is_asked_for_moves_the_limit(baseline):

@@ -15,7 +15,9 @@ def test_sums_by_hand():
     assert tally.reward.tolist() == [6, 4]
     assert tally.rows.tolist() == [3, 1]
     assert tally.whole.below.tolist() == [[2, 3, 2]]
-    assert (tally + tally).known.tolist() == [[6, 4], [2, 2]]
+    twice = tally.before(tally)
+    assert twice.known.tolist() == [[3, 2], [1, 1]] * 2
+    assert twice.joined(np.array([0, 1, 3])).known.tolist() == [[3, 2], [4, 3], [1, 1]]
     assert tally.some(np.array([1, 1])).reward.tolist() == [4, 4]
 
 

@@ -40,7 +40,7 @@ def test_everything_that_was_asked_is_there(page):
         "Set aside: 1 of 12 episodes",
         "<b>glucose</b> observation mg/dL 40 60 120 300 400 200",
         "warning Odd.",
-        "2.0 % of its way is pairs that were never logged",
+        "2.0 % of its way lies where nothing like it was logged",
         "model gives no number of the policy: it is lost.",
         "glucose above 380 with dose above 2 a decision 3 41",
         "dose above what was logged nearby 40.0 % 7",
@@ -54,6 +54,13 @@ def test_everything_that_was_asked_is_there(page):
         assert words in text, words
     for name in FIGURES:
         assert f'<div class="plot" id="{name}"' in page
+
+
+def test_what_cannot_be_judged_is_said_in_a_sentence(tmp_path):
+    said = {"verdict": "cannot be judged", "sentence": "cannot be judged: 62% was never logged."}
+    text = visible(rendered(tmp_path, judgement=JUDGEMENT | said))
+    assert "The policy cannot be judged: 62% was never logged." in text
+    assert "By the log alone, the policy cannot be judged: 62% was never logged." in text
 
 
 def test_what_nobody_asked_is_named_with_its_command(tmp_path):

@@ -34,6 +34,11 @@ def test_a_move_of_more_than_all_rows_cannot_come():
     assert (few, many) == ("-", "34 points")
 
 
+def test_what_is_rounding_alone_is_none():
+    column = CARD["log"]["columns"][0] | {"quantiles": [-1.0, -0.99, -6.1e-17, 0.99, 1.0]}
+    assert texts(tables.column_grid([column]))[0][3:8] == ["-1", "-0.99", "0", "0.99", "1"]
+
+
 def test_what_counts_notice():
     first, second = texts(tables.calibration_grid(CALIBRATION))
     assert first == ["actions of other rows", "1", "-", "75.0 %"]

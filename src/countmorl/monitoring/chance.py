@@ -1,35 +1,35 @@
-"""How far a log moves by chance alone: episodes of the training, drawn again many times.
+"""How far a log moves by chance alone: training's and today's episodes, dealt out again.
 
-Rows of an episode hang together, so whole episodes are drawn: as many as today's log has rows for
-are taken for today, and as many as the training has for the training. Every share is compared in
-units of its own spread, and the largest of all comparisons is what has to be exceeded: however many
-columns there are, a log of the same kind raises an alarm as seldom as was asked for.
+Rows of an episode hang together, so whole episodes are dealt. If today's are of the training's
+kind, nobody can tell which of all of them were called today's: any others would have moved as far.
+So it is looked up how far others do, and the largest of all tests is what has to be exceeded:
+however few episodes and however many columns there are, a log of the same kind raises an alarm as
+seldom as was asked for.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import stats
 
 from countmorl.monitoring.tally import Edges, Tally
 
 DRAWS = 2_000
-"""Logs that are drawn."""
+"""Times that the episodes are dealt out."""
 BLOCK = 200
 """Of those, how many are there at once."""
-FOLDS = 5
-"""Parts that the episodes are cut into, each of them left out once."""
 LEAST = 0.005
 """A spread is no smaller than this share of the rows: in logs however large, a share that moves by
 less than some four times as much is no alarm."""
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
-    """Episodes of the training, to draw from."""
+    """Episodes of the training, to deal with."""
 
     tally: Tally
     aside: np.ndarray
@@ -47,11 +47,18 @@ class Pool:
         """Rows of an episode, on average."""
         return float(self.tally.rows.mean())
 
+    def parts(self, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+        """What is compared, as sums and what they are divided by, [logs, tests] each.
+
+        The rows up to each edge, of those whose value is known; the rewards, of all rows.
+        """
+        above = np.column_stack([tally.below, tally.reward / self.spread]).astype(np.float64)
+        return above, np.column_stack([tally.known[:, self.edges.column], tally.rows])
+
     def shares(self, tally: Tally) -> np.ndarray:
         """What is compared, [logs, tests]: the share of rows up to each edge, the mean reward."""
-        known = np.maximum(1, tally.known)[:, self.edges.column]
-        mean = tally.reward / np.maximum(1, tally.rows) / self.spread
-        return np.concatenate([tally.below / known, mean[:, None]], axis=1)
+        above, under = self.parts(tally)
+        return above / np.maximum(1, under)
 
     @property
     def upward(self) -> np.ndarray:
@@ -73,116 +80,99 @@ class Pool:
         aside = self.shares(self.tally.some(self.aside).whole)[0]
         return np.where(self.tested_aside, aside, every)
 
-    def by_chance(self, today: int, *, seed: int = 0) -> Chance:
-        """Draw logs of so many episodes, and what each is compared with.
+    def by_chance(self, today: Tally, *, seed: int = 0) -> Chance:
+        """Hold today's episodes against the training's, and others of all in their place.
 
-        How far logs move is told by episodes that the spread was not learned from: among few
-        episodes, one that lies far from all others would else excuse itself.
+        Only episodes that nothing was fitted on change places with today's, where there are any.
         """
-        rng, count = np.random.default_rng(seed), len(self.tally)
-        whole = self._moves(rng, today, np.ones(count, bool))
-        spread = self._spread(whole, count)
-        fold, found = rng.permutation(count) % min(FOLDS, count), []
-        for each in range(min(FOLDS, count)):
-            out = fold == each
-            rest = ~out if count > 1 else out
-            own = self._spread(self._moves(rng, today, rest), int(rest.sum()))
-            # The part that is left out lies somewhere itself, which a new log's episodes do not.
-            apart, kept = (np.maximum(1, self._sizes(part)) for part in (out, rest))
-            fair = (1 / today + 1 / kept) / (1 / today + 1 / apart + 1 / kept)
-            found.append(self._moves(rng, today, out, rest) / own * np.sqrt(fair))
-        parts = (whole / spread, np.concatenate(found))
-        return Chance(
-            spread=spread,
-            moves=parts[1],
-            within=parts[0],
-            upward=self.upward,
-            episodes=self._sizes(np.ones(count, bool)),
-            columns=len(self.fitted) + 1,
+        open_ = self.aside if self.aside.any() else np.ones(len(self.tally), bool)
+        dealt = np.concatenate(
+            [_moments(self, self.tally.some(open_)), _moments(self, today)], axis=1
         )
-
-    def _spread(self, moves: np.ndarray, episodes: int) -> np.ndarray:
-        """Deviations of what was drawn; from so few, it varies too little, as where n divides."""
-        few = episodes / max(1, episodes - 1)
-        return np.sqrt(few * np.square(moves).mean(axis=0) + LEAST**2)
-
-    def _moves(
-        self,
-        rng: np.random.Generator,
-        today: int,
-        chosen: np.ndarray,
-        rest: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Logs drawn of the chosen episodes against as many as there are of the rest."""
-        rest = chosen if rest is None else rest
-        found = []
-        for _ in range(DRAWS // BLOCK // min(FOLDS, len(self.tally))):
-            sizes = int(rest.sum()), int((rest & self.aside).sum())
-            against = self._drawn(rng, sizes, rest)
-            found.append(self._drawn(rng, (today, today), chosen) - against)
-        return np.concatenate(found)
-
-    def _sizes(self, part: np.ndarray) -> np.ndarray:
-        """Episodes of a part that each test draws from, [tests]."""
-        return np.where(self.tested_aside, int((part & self.aside).sum()), int(part.sum()))
-
-    def _drawn(
-        self, rng: np.random.Generator, sizes: tuple[int, int], chosen: np.ndarray
-    ) -> np.ndarray:
-        """Shares of logs drawn of some episodes; fitted columns of those that were set aside."""
-        shares = self._of(rng, sizes[0], chosen)
-        aside = chosen & self.aside
-        if self.tested_aside.any() and aside.any():
-            shares = np.where(self.tested_aside, self._of(rng, max(1, sizes[1]), aside), shares)
-        return shares
-
-    def _of(self, rng: np.random.Generator, episodes: int, chosen: np.ndarray) -> np.ndarray:
-        chances = chosen / chosen.sum()
-        times = rng.multinomial(episodes, chances, size=BLOCK).astype(np.float64)
-        parts = {name: times @ value for name, value in self.tally.arrays.items()}
-        return self.shares(Tally(**parts))
+        fixed = _moments(self, self.tally.some(~open_)).sum(axis=1)
+        fixed[:, self.tested_aside] = 0
+        known = int((~open_).sum()) * ~self.tested_aside  # Episodes that keep their places.
+        count, size = dealt.shape[1], len(today)
+        first = np.arange(count) >= count - size
+        rng = np.random.default_rng(seed)
+        blocks = [first[None], *(_deals(rng, count, size) for _ in range(DRAWS // BLOCK))]
+        found, spread, same = [], np.zeros(0), []
+        for chosen in blocks:
+            moves, spreads = _moves(dealt, fixed, known, chosen, size)
+            found.append(np.where(self.upward, moves, np.abs(moves)))
+            spread = spreads[0] if not spread.size else spread
+            same.append((chosen == first).all(axis=1))
+        return Chance(
+            moved=found[0][0],
+            spread=spread,
+            others=np.concatenate([each.max(axis=1) for each in found[1:]]),
+            same=np.concatenate(same[1:]),
+            deals=math.comb(count, size),
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Chance:
-    """How shares of a log of one size move by chance."""
+    """How far today's log has moved, and how far others of the same episodes would have."""
 
+    moved: np.ndarray
+    """Today's, in units of the spread, [tests]; of some tests only rises count."""
     spread: np.ndarray
-    """Of each test, [tests]."""
-    moves: np.ndarray
-    """Of the logs that were drawn, in units of the spread, [logs, tests]."""
-
-    within: np.ndarray
-    """The same of logs of the very episodes that the spread was learned from."""
-    upward: np.ndarray
-    """Tests of which only a rise is an alarm, [tests]."""
-    episodes: np.ndarray
-    """Episodes of the training that each test knows its spread from, [tests]."""
-    columns: int
-    """Columns that are tested, the reward among them."""
-
-    @cached_property
-    def largest(self) -> tuple[np.ndarray, ...]:
-        """The largest move of all tests, of both kinds of logs, [logs] each."""
-        both = (self.moves, self.within)
-        return tuple(np.where(self.upward, e, np.abs(e)).max(axis=1) for e in both)
+    """Of each test, as the training's episodes tell it, [tests]."""
+    others: np.ndarray
+    """The largest move of all tests, each time that episodes were dealt out, [deals]."""
+    same: np.ndarray
+    """Which of these had dealt out today's own, [deals]."""
+    deals: int
+    """How many different ones there are."""
 
     def limit(self, false_alarms: float) -> float:
-        """What the largest move of all tests exceeds by chance so seldom, in both kinds of logs."""
-        level = 1 - false_alarms
-        return max(float(np.quantile(each, level, method="higher")) for each in self.largest)
+        """What the largest move of all tests exceeds by chance so seldom.
 
-    def known_spread(self, false_alarms: float) -> np.ndarray:
-        """The spread of each test as a log that nobody knows is held against it, [tests].
-
-        Episodes that are drawn again and again do not tell how unusual they are themselves.
+        Of k deals, today's is the farthest once in k times by chance. Where that is too often, it
+        must lie farther than all others by the factor that chance exceeds as seldom as is left,
+        if the moves have a variance at all: of a tail of x^-2, the farthest lies c times as far as
+        the second with the chance c^-2.
         """
-        return self.spread * widened(self.episodes, false_alarms / (2 * self.columns))
+        often = false_alarms * self.deals
+        if often < 1:
+            apart = self.others[~self.same]
+            return float(apart.max(initial=0.0)) / math.sqrt(often)
+        times = max(1, int(false_alarms * (len(self.others) + 1)))
+        return float(np.sort(self.others)[-times]) * (1 + ROUNDING)
 
 
-def widened(episodes: np.ndarray, chance: float) -> np.ndarray:
-    """How much wider a spread is that comes from so few episodes: Student's over the normal's."""
-    return stats.t.isf(chance, np.maximum(2, episodes - 1)) / stats.norm.isf(chance)
+def _moments(pool: Pool, tally: Tally) -> np.ndarray:
+    """Of each episode b, k, b b, b k and k k of its sums b / k, [5, episodes, tests]."""
+    b, k = pool.parts(tally)
+    return np.stack([b, k, b * b, b * k, k * k]).astype(np.float64)
+
+
+def _deals(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
+    """Which episodes are called today's, a block of times; [times, episodes]."""
+    ranks = rng.random((BLOCK, count)).argsort(axis=1).argsort(axis=1)
+    return ranks < size
+
+
+def _moves(
+    dealt: np.ndarray, fixed: np.ndarray, known: np.ndarray, chosen: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far the chosen lie from all others, in spreads, and the spreads; [times, tests] each.
+
+    With p = sum b / sum k of the others, an episode deviates by r = b - p k, and a mean of n by
+    the deviation of r / mean k over sqrt(n): the one of so many chosen, the one of all others.
+    """
+    times = chosen.astype(np.float64)
+    whole = dealt.sum(axis=1) + fixed
+    own = np.stack([times @ each for each in dealt[:2]])
+    b, k = (whole[i] - own[i] for i in (0, 1))
+    bb, bk, kk = (whole[i] - times @ dealt[i] for i in (2, 3, 4))
+    p = b / np.maximum(1, k)
+    number = dealt.shape[1] - size + known
+    square = np.maximum(0, bb - 2 * p * bk + p * p * kk) / np.maximum(1, number - 1)
+    mean = np.maximum(1, k) / np.maximum(1, number)
+    spread = np.sqrt(square / mean**2 * (1 / size + 1 / np.maximum(1, number)) + LEAST**2)
+    return (own[0] / np.maximum(1, own[1]) - p) / spread, spread
 
 
 def exceeding(inside: int, outside: int, beyond: int) -> float:

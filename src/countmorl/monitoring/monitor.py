@@ -18,8 +18,11 @@ from countmorl.monitoring.tally import Tally, starts_of
 from countmorl.monitoring.watched import Column, Count, watch
 
 FALSE_ALARMS = 0.01
-SHARE = 0.1
-"""Share of the false alarms that extreme values and new words may raise."""
+MOVED, SHARE = 0.6, 0.1
+"""Shares of the false alarms that moves may raise, and extreme values and new words. The rest is
+left: what was asked for is not to be exceeded where a few hundred logs are counted, either."""
+MOST_UNITS = 500
+"""Episodes of a log that are told apart; of longer ones some count as one, which moves less."""
 SMALL = 1e-4
 """Share of rows that stands for none in the population stability index."""
 
@@ -29,7 +32,8 @@ class Today:
     """What is kept of a log while it is read: sums, and how many episodes go beyond."""
 
     baseline: Baseline
-    tally: Tally | None = None
+    pieces: Tally | None = None
+    """Sums over episodes, in order; over several each where there are many."""
     episodes: int = 0
     above: np.ndarray = field(init=False)
     """Episodes with a value above all of the training's, by column."""
@@ -47,7 +51,7 @@ class Today:
     @property
     def rows(self) -> int:
         """Steps that were read."""
-        return 0 if self.tally is None else int(self.tally.rows[0])
+        return 0 if self.pieces is None else int(self.pieces.rows.sum())
 
     @property
     def size(self) -> float:
@@ -55,16 +59,26 @@ class Today:
         rows = self.rows / self.baseline.pool.length
         return rows if self.baseline.origin.blocks else min(float(self.episodes), rows)
 
+    @property
+    def units(self) -> Tally:
+        """Sums over as many parts as it has episodes of the training's length."""
+        assert self.pieces is not None
+        wanted = min(MOST_UNITS, max(1, round(self.size)))
+        rows = self.pieces.rows
+        place = (np.cumsum(rows) - 0.5 * rows) * wanted / rows.sum()
+        return self.pieces.joined(starts_of(place.astype(np.int64)))
+
     def add(self, batch: Batch, count: Count | None) -> None:
         """Add up some more rows."""
         if not len(batch):
             return
         base = self.baseline
         values = watch(batch, base.form, base.foretold, count)
-        tally = Tally.of(values, np.zeros(1, np.int64), base.pool.edges, batch.reward)
-        self.tally = tally if self.tally is None else self.tally + tally
         self.episodes = int(batch.episode[-1]) + 1
         starts = starts_of(batch.episode)
+        cuts = np.arange(0, len(batch), max(1, round(base.pool.length)))
+        pieces = np.union1d(starts, cuts) if base.origin.blocks else starts
+        self._append(Tally.of(values, pieces, base.pool.edges, batch.reward))
         with np.errstate(invalid="ignore"):
             high = np.fmax.reduceat(values, starts, axis=0)
             low = np.fmin.reduceat(values, starts, axis=0)
@@ -75,6 +89,12 @@ class Today:
         for name, flags in batch.strange.items():
             times = int(np.logical_or.reduceat(flags, starts).sum())
             self.strange[name] = self.strange.get(name, 0) + times
+
+    def _append(self, more: Tally) -> None:
+        pieces = more if self.pieces is None else self.pieces.before(more)
+        while len(pieces) > 4 * MOST_UNITS:
+            pieces = pieces.joined(np.arange(0, len(pieces), 2))
+        self.pieces = pieces
 
 
 def monitor(
@@ -102,18 +122,18 @@ def monitor(
     parts: Any = log if named is None else batches(named, baseline.form, missing=missing)
     for batch in parts:
         today.add(batch, count)
-    if today.tally is None:
+    if today.pieces is None:
         raise DataError("The log has no rows, so there is nothing to compare.")
     given = str(log) if isinstance(log, (str, Path)) else "the log"
-    chance = baseline.pool.by_chance(max(1, round(today.size)))
+    chance = baseline.pool.by_chance(today.units)
     return report(today, chance, false_alarms, name or given)
 
 
 def report(today: Today, chance: Chance, false_alarms: float, name: str) -> Report:
-    """Weigh what was added up of a log against logs of its size that were drawn."""
+    """Weigh what was added up of a log against others of the same episodes."""
     base, pool = today.baseline, today.baseline.pool
-    limit = chance.limit(false_alarms * (1 - SHARE))
-    now, before, moves = weighed(today, chance, false_alarms * (1 - SHARE))
+    limit = chance.limit(false_alarms * MOVED)
+    now, before, moves = weighed(today, chance)
     columns = [_moved(base, place, now, before, moves, limit) for place in range(len(base.columns))]
     alarms = [_said(base, column) for column in columns if column.alarm]
     if moves[-1] > limit:
@@ -137,16 +157,13 @@ def report(today: Today, chance: Chance, false_alarms: float, name: str) -> Repo
     )
 
 
-def weighed(
-    today: Today, chance: Chance, false_alarms: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def weighed(today: Today, chance: Chance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shares of today's log, the training's, and how far apart they lie, in spreads; [tests]."""
-    assert today.tally is not None
+    assert today.pieces is not None
     pool = today.baseline.pool
-    now, before = pool.shares(today.tally)[0], pool.reference
+    now, before = pool.shares(today.pieces.whole)[0], pool.reference
     # A part of an episode moves as one does, and by so much more as it has fewer rows.
-    moves = (now - before) / chance.known_spread(false_alarms) * np.sqrt(min(1.0, today.size))
-    return now, before, np.where(pool.upward, moves, np.abs(moves))
+    return now, before, chance.moved * np.sqrt(min(1.0, today.size))
 
 
 def _moved(

@@ -109,10 +109,14 @@ class Tally:
     def __len__(self) -> int:
         return len(self.reward)
 
-    def __add__(self, other: Tally) -> Tally:
-        """Two logs as one."""
+    def before(self, other: Tally) -> Tally:
+        """These episodes, then others."""
         mine, yours = self.arrays, other.arrays
-        return Tally(**{name: mine[name] + yours[name] for name in mine})
+        return Tally(**{name: np.concatenate([mine[name], yours[name]]) for name in mine})
+
+    def joined(self, starts: np.ndarray) -> Tally:
+        """Episodes from each start to the next as one."""
+        return Tally(**{n: np.add.reduceat(each, starts) for n, each in self.arrays.items()})
 
     def some(self, chosen: np.ndarray) -> Tally:
         """Some of the episodes, or some of them several times."""

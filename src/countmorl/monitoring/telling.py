@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from countmorl.monitoring.baseline import Baseline
-from countmorl.monitoring.monitor import FALSE_ALARMS, SHARE
+from countmorl.monitoring.monitor import FALSE_ALARMS, MOVED
 
 SIZES = (5, 20, 100)
 """Episodes of logs for which it is told what would be noticed."""
@@ -49,6 +49,7 @@ def baseline_card(baseline: Baseline, *, seed: int = 0) -> dict[str, Any]:
 
 def _noticed(baseline: Baseline, size: int, seed: int) -> np.ndarray:
     """How far each share must move in a log of so many episodes to be an alarm, [tests]."""
-    chance = baseline.pool.by_chance(size, seed=seed)
-    share = FALSE_ALARMS * (1 - SHARE)
-    return chance.limit(share) * chance.known_spread(share)
+    pool, rng = baseline.pool, np.random.default_rng(seed)
+    alike = np.flatnonzero(pool.aside) if pool.aside.any() else np.arange(len(pool.tally))
+    chance = pool.by_chance(pool.tally.some(rng.choice(alike, size)), seed=seed)
+    return chance.limit(FALSE_ALARMS * MOVED) * chance.spread

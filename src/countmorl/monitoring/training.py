@@ -90,7 +90,9 @@ def made_of(
         values = np.concatenate([values, count[:, None]], axis=1)
         low, high = np.append(low, count.min()), np.append(high, count.max())
     columns = columns_of(form, counted=counts is not None)
-    edges = Edges.of(values, columns)
+    # Where edges lie is learned as well: rows that it was learned from lie beside them too well.
+    lengths = np.diff(drawn.starts, append=len(values))
+    edges = Edges.of(values[np.repeat(~drawn.aside, lengths)], columns)
     spread = float(dataset.reward.std(dtype=np.float64))
     pool = Pool(
         tally=Tally.of(values, drawn.starts, edges, batch.reward),

@@ -36,7 +36,7 @@ def _numbers(count: int) -> str:
 
 
 def _spread(values: Sequence[float]) -> str:
-    low, middle, mean, high = (f"{each:.4g}" for each in values)
+    low, middle, mean, high = (f"{each or 0.0:.4g}" for each in values)  # No -0.
     return f"{low} to {high}, median {middle}, mean {mean}"
 
 

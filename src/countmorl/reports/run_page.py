@@ -82,8 +82,12 @@ def _lead(dossier: Dossier) -> str:
     judgement = dossier.parts.get("judgement")
     if judgement is None or "judgement" in dossier.older:
         return "Nobody has judged this policy yet."
-    sentence = str(judgement.get("sentence", ""))
-    return f"The policy is {sentence}"
+    return f"The policy {_told(str(judgement.get('sentence', '')))}"
+
+
+def _told(sentence: str) -> str:
+    """A verdict as it follows on its subject."""
+    return sentence if sentence.startswith("cannot") else f"is {sentence}"
 
 
 def _notes(dossier: Dossier) -> list[str]:
@@ -121,7 +125,7 @@ def _judgement(part: Mapping[str, Any], figures: dict[str, Any]) -> Section:
         figures["gains"] = shown
     return {
         "verdict": part["verdict"],
-        "sentence": part["sentence"],
+        "sentence": _told(part["sentence"]),
         "unseen": f"{100 * part['unseen']:.1f} %",
         "thin": f"{100 * part['thin']:.1f} %",
         "opinions": judged.opinion_grid([policy]),

@@ -28,7 +28,7 @@ def column_grid(columns: Sequence[Values]) -> Grid:
             words(each["name"]),
             words(each["part"]),
             words(each["unit"] or "-"),
-            *(amount(value, ".4g") for value in each["quantiles"]),
+            *(amount(value, ".4g") for value in _rounded(each["quantiles"])),
             amount(each["distinct"], ",d"),
         ]
         for each in columns
@@ -156,9 +156,7 @@ def watch_grid(card: Values) -> Grid:
         [
             words(each["name"]),
             words(PARTS[each["part"]]),
-            amount(each["low"], ".4g"),
-            amount(each["high"], ".4g"),
-            amount(each["at"], ".4g"),
+            *(amount(v, ".4g") for v in _rounded([each["low"], each["high"], each["at"]])),
             _percent(each["share"]),
             *(_points(each["noticed"][size]) for size in sizes),
         ]
@@ -169,6 +167,12 @@ def watch_grid(card: Values) -> Grid:
 
 def _facts(name: str, rows: Sequence[tuple[str, str]]) -> Grid:
     return grid(name, ["what", "value"], [[words(a), words(b)] for a, b in rows])
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    """Values of one column; what is nothing but the rounding of the largest is 0."""
+    least = 1e-9 * max(map(abs, values))
+    return [0.0 if abs(each) <= least else each for each in values]
 
 
 def _share(value: float) -> str:

@@ -15,8 +15,7 @@ from countmorl.data.batches import Batch
 from countmorl.data.dataset import Dataset
 from countmorl.errors import DataError
 from countmorl.monitoring.baseline import Baseline
-from countmorl.monitoring.chance import Chance
-from countmorl.monitoring.monitor import SHARE, Today, extremes, weighed
+from countmorl.monitoring.monitor import MOVED, SHARE, Today, extremes, weighed
 from countmorl.monitoring.tally import Tally, starts_of
 from countmorl.monitoring.training import batch_of, made_of
 from countmorl.monitoring.watched import Count, watch
@@ -98,7 +97,7 @@ def alarm_rates(
             fresh = rng.random(count) < 0.5
             taught, rest = dataset.of_episodes(~fresh), dataset.of_episodes(fresh)
             held = rng.random(len(taught.episode_ends)) < ASIDE
-            drawn = _Drawn(made_of(taught, held), rest, {})
+            drawn = _Drawn(made_of(taught, held), rest)
             for drift in drifts:
                 for key, alarms in drawn.alarms(drift, sizes, asked, logs, rng).items():
                     found.setdefault((drift, *key), []).extend(alarms)
@@ -115,7 +114,6 @@ class _Drawn:
 
     baseline: Baseline
     rest: Dataset
-    chances: dict[int, Chance]
 
     def alarms(
         self,
@@ -132,20 +130,13 @@ class _Drawn:
         for size in sizes:
             for _ in range(logs):
                 today = parts.today(self.baseline, rng.choice(len(parts.tally), size, False))
-                alike = self._alike(today)
+                chance = self.baseline.pool.by_chance(today.units)
+                farthest = weighed(today, chance)[2].max()
                 for level in asked:
-                    share = level * (1 - SHARE)
-                    farthest = weighed(today, alike, share)[2].max()
-                    beyond = farthest > alike.limit(share)
+                    beyond = farthest > chance.limit(level * MOVED)
                     beyond |= bool(extremes(today, level * SHARE))
                     found.setdefault((size, level), []).append(bool(beyond))
         return found
-
-    def _alike(self, today: Today) -> Chance:
-        drawn = max(1, round(today.size))
-        if drawn not in self.chances:
-            self.chances[drawn] = self.baseline.pool.by_chance(drawn)
-        return self.chances[drawn]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,6 +160,6 @@ class _Parts:
     def today(self, baseline: Baseline, chosen: np.ndarray) -> Today:
         """Some of the episodes as a log of their own."""
         today = Today(baseline)
-        today.tally, today.episodes = self.tally.some(chosen).whole, len(chosen)
+        today.pieces, today.episodes = self.tally.some(chosen), len(chosen)
         today.above, today.below = self.above[chosen].sum(axis=0), self.below[chosen].sum(axis=0)
         return today
