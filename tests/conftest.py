@@ -12,7 +12,8 @@ from pathlib import Path
 # The suite compiles thousands of programs and runs each for milliseconds. Compiling is quicker with
 # fewer optimisations, and what one worker or subprocess compiled the others read from a cache.
 # A flag that XLA does not know ends the process, so they are given only where they are known.
-if version("jax").startswith(("0.9.", "0.10.")):
+KNOWN_JAX = version("jax").startswith(("0.9.", "0.10."))
+if KNOWN_JAX:
     os.environ["XLA_FLAGS"] = (
         "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
         "--xla_cpu_parallel_codegen_split_count=1 " + os.environ.get("XLA_FLAGS", "")
@@ -34,6 +35,7 @@ import jax
 import numpy as np
 import optax
 import pytest
+from jax._src.interpreters import mlir
 
 from checker import check_fields
 from countmorl.cli import main
@@ -45,6 +47,10 @@ check_fields(Transition)
 check_fields(Steps)
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+# What programs are written down in would take a megabyte for each of thousands of them.
+if KNOWN_JAX:
+    mlir.make_ir_context = functools.cache(mlir.make_ir_context)
 
 
 def _lenient(make):

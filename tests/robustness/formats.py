@@ -31,6 +31,7 @@ from robustness.damage import by_bytes, by_forgery, by_json, by_lines
 from robustness.data_formats import DATA_FORMATS
 from robustness.format import Format
 from robustness.model_formats import MODEL_FORMATS
+from robustness.page_formats import PAGE_FORMATS
 
 
 def part_of_run(name: str) -> Callable[[Path], Path]:
@@ -132,6 +133,7 @@ FORMATS: dict[str, Format] = {
     **MODEL_FORMATS,
     **BESIDE_FORMATS,
     **ASKED_FORMATS,
+    **PAGE_FORMATS,
     **DATA_FORMATS,
 }
 """Every format by its name, which is also its folder in the corpus."""

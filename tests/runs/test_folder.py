@@ -314,6 +314,20 @@ class TestRewind:
             run.rewind(3)
         assert run.lines("metrics.jsonl") == [{"epoch": 1}]
 
+    @pytest.mark.parametrize("said", [0, 1, None])
+    def test_a_checkpoint_that_lies_about_its_line_removes_none(self, run, said):
+        """Cut to where it says the metrics ended, they would begin with the epoch after it."""
+        ends = [0]
+        for epoch in (1, 2, 3):
+            run.append("metrics.jsonl", {"stage": "policy", "epoch": epoch})
+            ends.append(run.metrics_size)
+        whole = run.metrics_path.read_bytes()
+        with pytest.raises(RunError, match=r"No line of .*metrics.jsonl ends where"):
+            run.rewind(ends[-1 if said is None else said], ("policy", 2))
+        assert run.metrics_path.read_bytes() == whole
+        run.rewind(ends[2], ("policy", 2))
+        assert [line["epoch"] for line in run.lines("metrics.jsonl")] == [1, 2]
+
     @pytest.mark.parametrize(
         ("torn", "left"),
         [('{"stage": "po', [1]), ("", [1]), ('{"epoch": 2}\n{"epo', [1, 2])],

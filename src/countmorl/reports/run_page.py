@@ -71,7 +71,7 @@ def _section(
         return None
     try:
         return make(part, figures)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise RunError(
             f"{dossier.path(name)} is damaged: {error!r}. Remove it, and ask again: "
             f"{dossier.command(name)}"
@@ -107,11 +107,16 @@ def _notes(dossier: Dossier) -> list[str]:
 
 def _card(part: Mapping[str, Any], figures: dict[str, Any]) -> Section:
     log, watch = part["log"], part["watch"]
+    found = [{name: str(each[name]) for name in ("level", "message")} for each in log["findings"]]
     return {
-        "log": log,
         "card": judged.log_grid(log),
+        "held": str(log["held"]),
+        "notes": _texts(log["notes"]),
         "columns": tables.column_grid(log["columns"]),
-        "watch": watch,
+        "findings": found,
+        "rows": f"{watch['rows']:,}",
+        "episodes": f"{watch['episodes']:,} {'blocks' if watch['blocks'] else 'episodes'}",
+        "reward": f"{watch['reward']:.4g}",
         "watched": tables.watch_grid(watch),
         "false_alarms": f"{100 * watch['false_alarms']:g} %",
     }
@@ -130,7 +135,7 @@ def _judgement(part: Mapping[str, Any], figures: dict[str, Any]) -> Section:
         "thin": f"{100 * part['thin']:.1f} %",
         "opinions": judged.opinion_grid([policy]),
         "refusals": judged.refusals([policy]),
-        "notes": part["notes"],
+        "notes": _texts(part["notes"]),
     }
 
 
@@ -146,7 +151,7 @@ def _coverage(part: Mapping[str, Any], figures: dict[str, Any]) -> Section:
         "ways_out": tables.way_out_grid(part["ways_out"]),
         "log_next": tables.wanted_grid(part["log_next"]),
         "valued_by": part["valued_by"],
-        "notes": part["notes"],
+        "notes": _texts(part["notes"]),
     }
 
 
@@ -170,9 +175,16 @@ def _guard(part: Mapping[str, Any], figures: dict[str, Any]) -> Section:
             f"{settings['dwell']:,} step{'s' if settings['dwell'] > 1 else ''} at least."
         ),
         "points": tables.guard_grid(points, part["chosen"]),
-        "judged": {name: each["sentence"] for name, each in part["judgements"].items()},
-        "notes": part["notes"],
+        "judged": {name: str(each["sentence"]) for name, each in part["judgements"].items()},
+        "notes": _texts(part["notes"]),
     }
+
+
+def _texts(found: Any) -> list[str]:
+    """Sentences out of a file."""
+    if not isinstance(found, list):
+        raise TypeError(f"sentences are no list but {found!r}")
+    return [str(each) for each in found]
 
 
 def _calibration(dossier: Dossier, figures: dict[str, Any]) -> Section | None:

@@ -30,7 +30,7 @@ import numpy as np
 from countmorl.disk import append, explained_read, explained_write, read_bytes, truncate
 from countmorl.errors import CountMorlError, RunError
 from countmorl.files import Arrays, read_arrays, write_arrays
-from countmorl.json_files import MOST_OF_LINES, parse_lines
+from countmorl.json_files import MOST_OF_LINES, parse_lines, parse_text
 from countmorl.runs.calibration import Calibration
 from countmorl.runs.lock import hold_lock
 from countmorl.runs.manifest import Manifest
@@ -221,18 +221,19 @@ class Run:
         _check_numbers(self.checkpoint_path, arrays)
         return arrays, meta
 
-    def rewind(self, metrics_size: int) -> None:
-        """Cut the metrics back to where the checkpoint was taken, and a torn line off timings."""
+    def rewind(self, metrics_size: int, last: tuple[str, int] | None = None) -> None:
+        """Cut the metrics back to where the checkpoint was taken, and a torn line off timings.
+
+        `last` is the stage and epoch of the checkpoint, whose line is the last that stays.
+        """
         size = self.metrics_size
         if size < metrics_size:
             raise RunError(
                 f"{self.metrics_path} is shorter than when the checkpoint was saved, so the run "
                 "cannot be continued exactly. Restore the file from a copy, or start a new run."
             )
-        if (
-            metrics_size
-            and read_bytes(self.metrics_path, MOST_OF_LINES)[metrics_size - 1] != NEWLINE
-        ):
+        kept = read_bytes(self.metrics_path, MOST_OF_LINES)[:metrics_size] if metrics_size else b""
+        if (kept and kept[-1] != NEWLINE) or (last and _last_epoch(kept) != last):
             raise RunError(
                 f"No line of {self.metrics_path} ends where the checkpoint was saved, so the run "
                 "cannot be continued exactly. Restore both files from a copy, or start a new run."
@@ -250,6 +251,15 @@ class Run:
         with hold_lock(self.path):
             drop_leftovers(self.path)
             yield
+
+
+def _last_epoch(lines: bytes) -> tuple[Any, Any] | None:
+    """Stage and epoch of the last line of metrics."""
+    try:
+        found = parse_text(lines[:-1].rpartition(b"\n")[2])
+        return found["stage"], found["epoch"]
+    except (ValueError, LookupError, TypeError):
+        return None
 
 
 def _check_size(path: Path, meta: Mapping[str, Any]) -> None:

@@ -150,7 +150,7 @@ class Stages:
             raise RunError(f"{self.run.checkpoint_path} does not say which epoch it is of.")
         template = eqx.filter_eval_shape(lambda key: fit.init(key=key), stream)
         state = from_arrays(template, arrays, str(self.run.checkpoint_path))
-        self.run.rewind(meta["metrics_size"])
+        self.run.rewind(meta["metrics_size"], (fit.name, epoch))
         self.run.drop_policies(keep=self.keep_policies, after=epoch)
         return state, epoch, ended
 
