@@ -1,7 +1,7 @@
 """Count-MORL through every stage, in miniature."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +11,7 @@ from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, tr
 from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.base import CodesConfig
-from countmorl.counting.fit import CodeFacts
 from countmorl.counting.query import counts as load_query
-from countmorl.counting.search import crowding
 from countmorl.data.holdout import split
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
@@ -277,18 +275,15 @@ def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, 
     assert Run.open(tmp_path / "run").load_result("model") is not None
 
 
-def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_path, capsys):
+def test_an_automatic_code_is_fitted_once_and_shows_its_curve(log, tmp_path, capsys):
     config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
     said = capsys.readouterr().err
-    assert "by code length: " in said
-    names, tried = [field.name for field in fields(CodeFacts)], {}
-    for record in run.records():
-        if record.samples_per_code:
-            facts = CodeFacts(**{name: getattr(record, name) for name in names})
-            tried[record.stage] = crowding(facts, int(record.stage.split("-")[1]))
-    best = min(tried, key=lambda stage: abs(np.log(tried[stage] / 7)))
-    assert f"codes of {best.split('-')[1]} bits" in said
+    assert "rows per code by code length: 4: " in said
+    assert [stage for stage in run.stages() if "codes" in stage] == ["codes-ordered"]
+    found = [record for record in run.records() if record.samples_per_code][-1]
+    counter = load_query(run).counter
+    assert f"codes of {counter.bits} bits: {np.median(found.samples_per_code):.1f} rows" in said
 
 
 def test_a_compiled_epoch_is_compiled_once(log, tmp_path):

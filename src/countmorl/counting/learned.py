@@ -1,6 +1,7 @@
 """Counts by learned codes: each elite's encoder and its table."""
 
 from dataclasses import replace
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +12,8 @@ from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.estimate import by_most
-from countmorl.counting.fit import CodeFacts, CodesFit, collapsed
-from countmorl.counting.search import PLAIN, VERIFIED, search_length
+from countmorl.counting.fit import Coded, CodeFacts, CodesFit, collapsed
+from countmorl.counting.ordered import told
 from countmorl.counting.table import CountTable, pack
 from countmorl.errors import RunError
 from countmorl.files import Arrays
@@ -34,14 +35,12 @@ class CodeCounter(AbstractTableCounter):
 
     @classmethod
     def fit(cls, job: Counting) -> "CodeCounter":
-        """Fit encoders of the given length, or search for one; count the model's rows."""
-        bits = job.config.bits
-        if bits == "auto":
-            aim = PLAIN if job.config.verified is None else VERIFIED
-            counter, facts = search_length(lambda length: fitted(job, length), job.say, aim)
-        else:
-            counter, facts = fitted(job, bits)
-        tell_quality(job, counter.bits, facts)
+        """Fit encoders of the given length, or of all; count the model's rows."""
+        coded = fitted(job, job.config.bits)
+        if coded.crowded is not None:
+            job.say(told(coded.crowded))
+        counter = cls(autoencoders=coded.autoencoders, tables=coded.tables)
+        tell_quality(job, counter.bits, coded.facts)
         return counter
 
     @classmethod
@@ -97,19 +96,18 @@ class CodeCounter(AbstractTableCounter):
         return replace(self, tables=tables)
 
 
-def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:
-    """Fit encoders of one length; one that collapses is fitted again, never used in silence."""
+def fitted(job: Counting, bits: int | Literal["auto"]) -> Coded:
+    """Fit encoders; those that collapse are fitted again, never used in silence."""
     bad: list[int] = []
     for attempt in range(TRIES):
-        fit = CodesFit(job.ensemble, job.rows, job.config, bits, attempt)
-        autoencoders = job.do(fit)
-        tables, facts = fit.counted(autoencoders)
-        bad = collapsed(facts.samples_per_code, len(job.rows.x))
+        fit = CodesFit(job.ensemble, job.rows, job.config, bits, attempt, job.varying)
+        coded = fit.counted(job.do(fit))
+        bad = collapsed(coded.facts.samples_per_code, len(job.rows.x))
         if not bad:
-            return CodeCounter(autoencoders=autoencoders, tables=tables), facts
-        job.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
+            return coded
+        job.say(f"warning: the encoders of elites {bad} collapsed ({fit.name}); fitting anew")
     raise RunError(
-        f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "
+        f"The encoders of elites {bad} collapse ({bits} bits) even after {TRIES} tries, so "
         "their counts mean nothing. Try another --codes.bits, or more --codes.fit-epochs."
     )
 
