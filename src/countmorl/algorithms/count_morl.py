@@ -80,7 +80,7 @@ class CountMORL(AbstractModelBased):
             "sac.actor_decay": False,
             "sac.polyak": 0.005,
             "codes.verified": None,
-            "codes.varying": False,
+            "codes.follow": "pairs",
             "join": "counts",
             "unseen": "pay",
             "real_share": 0.05,

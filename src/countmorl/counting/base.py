@@ -32,10 +32,11 @@ class CodesConfig:
     order of what they tell, and the code is cut where about 14 rows share one. Where codes are not
     verified, where about 7 do (5 to 10 worked best in the paper), or a longer one where those would
     fill about a sixteenth of all codes."""
-    varying: bool = added(False, default=True)
-    """Columns of the observation weigh by how much of their variance lies within episodes, when
-    encoders learn to rebuild pairs; actions weigh fully. Or a column that only tells episodes
-    apart, such as a weight or an age, uses up the code. The paper has all columns alike."""
+    follow: Literal["dynamics", "pairs"] = added("pairs", default="dynamics")
+    """What codes are to tell. pairs: every column of a pair alike, as in the paper. dynamics: the
+    step, too, that the member predicts there, and columns of the observation by how much of their
+    variance lies within episodes, actions fully. Or a column that only tells episodes apart, such
+    as a weight or an age, uses up the code."""
     fit_epochs: int = 6
     """Epochs of encoder updates."""
     fit_updates: int = 1000

@@ -70,10 +70,10 @@ class Autoencoder(eqx.Module):
     def loss(
         self,
         hidden: Float[Array, "batch hidden"],
-        target: Float[Array, "batch inputs"],
+        target: Float[Array, "batch columns"],
         noise: Float[Array, "#batch bits"],
         kept: Float[Array, "#batch bits"],
-        weights: Float[Array, " inputs"],
+        weights: Float[Array, " columns"],
     ) -> Float[Array, ""]:
         """Mean squared error of the reconstruction, columns weighted.
 
@@ -81,6 +81,13 @@ class Autoencoder(eqx.Module):
         """
         bottleneck = kept * jax.nn.sigmoid(self.logits(hidden) + noise)
         return jnp.mean(weights * jnp.square(self.decoder(bottleneck) - target))
+
+    def rebuilding(self, columns: int) -> "Autoencoder":
+        """The same, whose decoder rebuilds the first columns alone."""
+        nets = self.decoder
+        weight, bias = nets.weights[-1][..., :columns], nets.biases[-1][..., :columns]
+        decoder = MLP((*nets.weights[:-1], weight), (*nets.biases[:-1], bias), "swish")
+        return Autoencoder(self.standardizer, self.encoder, decoder)
 
     def first(self, bits: int) -> "Autoencoder":
         """The same with a code of the first bits alone, as if no other reached the decoder."""

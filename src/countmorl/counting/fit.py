@@ -23,6 +23,7 @@ from countmorl.counting.ordered import (
     crowding_by_length,
 )
 from countmorl.counting.table import MAX_BITS, CountTable, pack
+from countmorl.counting.updates import CodesState, fit_epoch
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import ModelRows
 from countmorl.fitting import AbstractFit
@@ -33,6 +34,8 @@ SAMPLE = 20_000
 """Rows that tell the scale of the features."""
 LEAST = 0.01
 """What a column weighs at the least, to the most: decoders must not forget that it is there."""
+STEPS = 4.0
+"""What a column of the predicted step weighs, to one of the pair (lab/codes.md)."""
 ORDERED = "ordered"
 """What a stage is called, in place of its bits, that fits all lengths."""
 
@@ -61,21 +64,18 @@ class Coded(NamedTuple):
     """How crowded each length would be, where the fit gave all of them."""
 
 
-class CodesState(eqx.Module):
-    """The encoders of all elites, stacked, and their optimiser."""
-
-    autoencoders: Autoencoder
-    opt_state: optax.OptState
-
-
 def column_weights(
-    inputs: int, varying: Float[np.ndarray, " obs"] | None
-) -> Float[Array, " inputs"]:
-    """What the columns of a pair weigh when it is rebuilt, 1 on average; actions weigh fully."""
-    weights = np.ones(inputs)
+    ensemble: Ensemble, varying: Float[np.ndarray, " obs"] | None
+) -> Float[Array, " columns"]:
+    """What columns weigh when encoders learn to rebuild them: a pair's, then those predicted.
+
+    Pairs' weigh 1 on average; predicted ones more, but for those that never differ.
+    """
+    weights = np.ones(ensemble.standardizer.mean.shape)
     if varying is not None:
         weights[: len(varying)] = np.maximum(varying, LEAST)
-    return jnp.asarray(weights / weights.mean(), jnp.float32)
+    predicted = np.asarray(ensemble.targets.std) > 0
+    return jnp.asarray(np.concatenate([weights / weights.mean(), STEPS * predicted]), jnp.float32)
 
 
 def feature_scales(ensemble: Ensemble, x: Float[Array, "rows inputs"]) -> Standardizer:
@@ -109,7 +109,10 @@ class CodesFit(AbstractFit[CodesState, Autoencoder]):
         self.ensemble, self.config, self.ordered = ensemble, config, bits == "auto"
         self.bits = LONGEST if bits == "auto" else bits
         self.x, self.held = rows.x, rows.holdout_x
-        self.weights = column_weights(rows.x.shape[1], varying if config.varying else None)
+        self.inputs = rows.x.shape[1]
+        self.weights = jnp.ones(self.inputs)
+        if config.follow == "dynamics":
+            self.weights = column_weights(ensemble, varying)
         self._counted: Coded | None = None
         # Computed here: inside the compiled `init` the data would be constants that XLA folds.
         self.standardizer = feature_scales(ensemble, rows.x)
@@ -121,10 +124,10 @@ class CodesFit(AbstractFit[CodesState, Autoencoder]):
     def init(self, *, key: Key) -> CodesState:
         """Random encoders, one per elite."""
         elites, width = self.standardizer.mean.shape
-        inputs = self.x.shape[1]
+        columns = len(self.weights)
 
         def make(standardizer: Standardizer, member_key: Key) -> Autoencoder:
-            return Autoencoder.make(standardizer, self.bits, width, inputs, key=member_key)
+            return Autoencoder.make(standardizer, self.bits, width, columns, key=member_key)
 
         autoencoders = jax.vmap(make)(self.standardizer, jr.split(key, elites))
         parts = (autoencoders.encoder, autoencoders.decoder)
@@ -137,11 +140,11 @@ class CodesFit(AbstractFit[CodesState, Autoencoder]):
 
     def judge(self, state: CodesState, epoch: int) -> dict[str, Any]:
         """At the end: what the codes are like."""
-        return asdict(self.counted(state.autoencoders).facts) if epoch == self.epochs else {}
+        return asdict(self.counted(self.result(state)).facts) if epoch == self.epochs else {}
 
     def result(self, state: CodesState) -> Autoencoder:
-        """The encoders."""
-        return state.autoencoders
+        """The encoders; what a step would be is not asked of their decoders any more."""
+        return state.autoencoders.rebuilding(self.inputs)
 
     def counted(self, autoencoders: Autoencoder) -> Coded:
         """The codes that fitted encoders give, cut to a length where they are ordered; once."""
@@ -149,54 +152,6 @@ class CodesFit(AbstractFit[CodesState, Autoencoder]):
             aim = aim_of(self.config) if self.ordered else None
             self._counted = coded(self.ensemble, autoencoders, self.x, self.held, aim)
         return self._counted
-
-
-@eqx.filter_jit(donate="all-except-first")
-def fit_epoch(
-    frozen: tuple[Ensemble, Float[Array, "rows inputs"], Float[Array, " inputs"]],
-    state: CodesState,
-    key: Key,
-    config: CodesConfig,
-    ordered: bool,
-) -> tuple[CodesState, Metrics]:
-    """Updates of all encoders on shared random batches; the dynamics model is never changed."""
-    ensemble, x, weights = frozen
-    optimizer = optax.adam(config.fit_rate)
-    scales = state.autoencoders.standardizer
-
-    elites, bits = state.autoencoders.encoder.biases[-1].shape
-
-    def noise(step_key: Key) -> Float[Array, "elites #batch bits"]:
-        if config.fit_noise == 0:
-            return jnp.zeros((elites, 1, bits))
-        draw = jr.normal(jr.fold_in(step_key, 1), (elites, config.fit_batch, bits))
-        return config.fit_noise * draw
-
-    def kept(step_key: Key) -> Float[Array, "#batch bits"]:
-        if not ordered:
-            return jnp.ones((1, bits))
-        lengths = jr.randint(jr.fold_in(step_key, 2), (config.fit_batch, 1), 1, bits + 1)
-        return (jnp.arange(bits) < lengths).astype(jnp.float32)
-
-    def loss(parts: Any, hidden: Array, target: Array, *how: Array) -> tuple[Array, Array]:
-        autoencoders = Autoencoder(scales, *parts)
-        each = jax.vmap(Autoencoder.loss, (0, 0, None, 0, None, None))
-        losses = each(autoencoders, hidden, target, *how, weights)
-        return jnp.sum(losses), losses
-
-    def step(carry: Any, step_key: Key) -> tuple[Any, Array]:
-        parts, opt_state = carry
-        target = x[jr.randint(step_key, (config.fit_batch,), 0, len(x))]
-        hidden, how = ensemble.trunks(target), (noise(step_key), kept(step_key))
-        gradient, each = jax.grad(loss, has_aux=True)(parts, hidden, target, *how)
-        change, opt_state = optimizer.update(gradient, opt_state)
-        return (optax.apply_updates(parts, change), opt_state), each
-
-    parts = (state.autoencoders.encoder, state.autoencoders.decoder)
-    keys = jr.split(key, config.fit_updates)
-    (parts, opt_state), losses = jax.lax.scan(step, (parts, state.opt_state), keys)
-    new = CodesState(Autoencoder(scales, *parts), opt_state)
-    return new, {"loss": losses.mean(), "reconstruction": losses.mean(axis=0)}
 
 
 def aim_of(config: CodesConfig) -> Aim:
