@@ -150,8 +150,9 @@ def count_table(model: PenalizedModel, x: jax.Array) -> Result:
 
 def verifying(model: PenalizedModel) -> PenalizedModel:
     """The same model, whose codes are verified by their decoders."""
-    place = lambda m: m.pessimism.counter.limits  # noqa: E731
-    return eqx.tree_at(place, model, jnp.ones(5), is_leaf=lambda leaf: leaf is None)
+    place = lambda m: (m.pessimism.counter.limits, m.pessimism.counter.ends)  # noqa: E731
+    bounds = jnp.ones(5), 2 * jnp.ones(5)
+    return eqx.tree_at(place, model, bounds, is_leaf=lambda leaf: leaf is None)
 
 
 def rollout_step(model: PenalizedModel, x: jax.Array, *, verified: bool) -> Result:

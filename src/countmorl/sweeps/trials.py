@@ -104,6 +104,8 @@ def shrunk(config: AbstractAlgorithm, branches: int) -> AbstractAlgorithm:
         "codes.fit_epochs": 2,
         "codes.fit_updates": UPDATES,
     }
+    if getattr(getattr(config, "codes", None), "bits", None) == "auto":
+        wanted["codes.bits"] = 24
     if adversary := getattr(config, "adversary", None):
         wanted["adversary.steps"] = max(1, round(adversary.steps * UPDATES / config.updates))
     has = dotted_names(config)
