@@ -27,7 +27,9 @@ SMALL = CountMORL(
     branches=20,
     retain=2,
     model=EnsembleConfig(members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=3),
-    codes=CodesConfig(bits=6, fit_epochs=2, fit_updates=20, fit_batch=16, verified=None),
+    codes=CodesConfig(
+        bits=6, fit_epochs=2, fit_updates=20, fit_batch=16, verified=None, follow="pairs"
+    ),
     join="counts",
     unseen="pay",
     imitate=0.0,

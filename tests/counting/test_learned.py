@@ -77,7 +77,7 @@ def test_a_collapsing_encoder_is_refitted_and_at_last_refused(monkeypatch):
     assert sum("collapsed (codes-4" in text for text in said) == 3
 
 
-@pytest.mark.parametrize(("bits", "advice"), [(40, "auto searches"), ("auto", "found no better")])
+@pytest.mark.parametrize(("bits", "advice"), [(40, "auto finds"), ("auto", "up to 32 is better")])
 def test_useless_codes_are_called_so_with_advice_that_helps(bits, advice):
     said: list[str] = []
     facts = CodeFacts(codes=[99], samples_per_code=[1.01], bit_entropy=[0.9], typical_count=0.0)

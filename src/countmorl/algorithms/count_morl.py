@@ -13,7 +13,8 @@ and `--preset paper` has none of them; lab/verified.md has the runs behind them.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
 the encoder is fitted after the model, on standardised features, and reconstructs standardised
-pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` has the paper's.
+pairs and, by default, predicted steps, in codes of all lengths at once; the policy's defaults are
+steadier (see `SACConfig`), `--preset paper` has the paper's.
 """
 
 from dataclasses import dataclass, field

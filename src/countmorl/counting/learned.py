@@ -123,9 +123,9 @@ def tell_quality(job: Counting, bits: int, facts: CodeFacts) -> None:
     if not SENSIBLE[0] <= each <= SENSIBLE[1]:
         why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
         advice = (
-            "The search found no better length"
+            "No length up to 32 is better"
             if job.config.bits == "auto"
-            else "--codes.bits auto searches for a length"
+            else "--codes.bits auto finds a length"
         )
         job.say(
             f"warning: {each:.1f} rows per code are outside {SENSIBLE[0]:g} to {SENSIBLE[1]:g}: "
