@@ -17,6 +17,7 @@ from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import stages as loop
 from models import Given
+from small_runs import QUIET, numbered_log, small, vector_log
 
 SMALL = CountMORL(
     beta=1.0,
@@ -268,6 +269,21 @@ def test_other_counters_can_be_chosen(log, tmp_path, name, members):
     run = train(config, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
     dataset = load(log)
     assert load_query(run)(dataset.obs, dataset.action).members.shape == (members, 400)
+
+
+@pytest.mark.parametrize("make", [vector_log, numbered_log])
+def test_steps_can_be_priced_by_the_elites_spread_whatever_the_actions(make, tmp_path):
+    config = small("count-morl", price="spread", epochs=1)
+    run = train(config, make(), out=tmp_path / "run", **QUIET)
+    record = [each for each in run.records() if each.stage == "policy"][-1]
+    assert 0 < min(record.rollout_penalty) < max(record.rollout_penalty) < np.inf
+    assert 0 < min(record.rollout_uncertainty)
+
+
+def test_a_single_elite_has_no_spread_to_price_by():
+    with pytest.raises(ConfigError, match="with a single elite"):
+        CountMORL(price="spread", model=replace(SMALL.model, elites=1))
+    CountMORL(price="counts", model=replace(SMALL.model, elites=1))
 
 
 def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, tmp_path):
