@@ -6,7 +6,17 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import algorithms, bundle, importing, judging, learning, loading, memory, sweeps
+from benchmarks import (
+    algorithms,
+    bundle,
+    codes,
+    importing,
+    judging,
+    learning,
+    loading,
+    memory,
+    sweeps,
+)
 from benchmarks.measure import Result, show
 
 SUITES = {
@@ -14,6 +24,7 @@ SUITES = {
     "importing": importing.run,
     "learning": learning.run,
     "algorithms": algorithms.run,
+    "codes": codes.run,
     "judging": judging.run,
     "memory": memory.run,
     "sweeps": sweeps.run,

@@ -123,9 +123,9 @@ def counted_model() -> tuple[PenalizedModel, jax.Array]:
     rows = ModelRows(x[:100], y, x[:100], y)
     whole = EnsembleFit(rows, raw(), config)
     ensemble = whole.result(whole.init(key=jr.key(2)))
-    codes = CodesFit(ensemble, rows, CodesConfig(), BITS).init(key=jr.key(3))
-    tables = count_rows(ensemble, codes.autoencoders, x)
-    counter = CodeCounter(autoencoders=codes.autoencoders, tables=tables)
+    codes = CodesFit(ensemble, rows, CodesConfig(), BITS)
+    autoencoders = codes.result(codes.init(key=jr.key(3)))
+    counter = CodeCounter(autoencoders=autoencoders, tables=count_rows(ensemble, autoencoders, x))
     rule = KnownTermination(known_rule("never"))
     ones = np.ones(ACTION, np.float32)
     layout = Layout.everything(OBS, ActionSpace(low=-ones, high=ones))
@@ -150,8 +150,9 @@ def count_table(model: PenalizedModel, x: jax.Array) -> Result:
 
 def verifying(model: PenalizedModel) -> PenalizedModel:
     """The same model, whose codes are verified by their decoders."""
-    place = lambda m: m.pessimism.counter.limits  # noqa: E731
-    return eqx.tree_at(place, model, jnp.ones(5), is_leaf=lambda leaf: leaf is None)
+    place = lambda m: (m.pessimism.counter.limits, m.pessimism.counter.ends)  # noqa: E731
+    bounds = jnp.ones(5), 2 * jnp.ones(5)
+    return eqx.tree_at(place, model, bounds, is_leaf=lambda leaf: leaf is None)
 
 
 def rollout_step(model: PenalizedModel, x: jax.Array, *, verified: bool) -> Result:

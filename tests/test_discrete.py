@@ -264,7 +264,8 @@ DREAMS = SMALL | {
 OWN = {
     "bc": SMALL,
     "cql": SMALL,
-    "count-morl": DREAMS | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9)},
+    "count-morl": DREAMS
+    | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs")},
     "rambo": DREAMS | {"clone_epochs": 1, "adversary": AdversaryConfig(steps=5, batch=8)},
     "repb-sde": DREAMS | {"first_epochs": 1},
 }

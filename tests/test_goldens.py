@@ -49,7 +49,7 @@ RUNS: dict[str, Callable[[Path], Run]] = {
         if cls.takes_discrete
     },
     "mopo-normalised": _trained("mopo", vector_log, model=replace(MODEL, norm=True)),
-    # What none of the above has: a learned rule of ends, a search for the code's length, verified
+    # What none of the above has: a learned rule of ends, a choice of the code's length, verified
     # codes and imitation by the data; counters.
     "count-morl-search": _trained(
         "count-morl", vector_log, termination=None, codes=CODES, imitate="auto"

@@ -6,7 +6,9 @@ import numpy as np
 
 from countmorl.counting.base import AbstractCounter
 from countmorl.dynamics.ensemble import Ensemble
+from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.pessimism import (
+    DEAREST,
     Ahead,
     BellmanPenalty,
     CountPenalty,
@@ -16,6 +18,7 @@ from countmorl.pessimism import (
     SpreadPenalty,
     StdPenalty,
     disagreement,
+    elites_spread,
 )
 from models import small_ensemble
 
@@ -49,6 +52,35 @@ def test_a_rollout_ends_where_most_members_never_saw_the_pair():
     np.testing.assert_allclose(lowered.facts["unknown"], [0, 1, 1])
     np.testing.assert_allclose(lowered.penalty, [1.0, 2.0, 2 * (2 + 3**-0.5) / 3], rtol=1e-6)
     assert lowered.worth == -7
+
+
+def test_a_price_by_the_elites_spread_goes_on_beyond_what_an_unseen_pair_costs():
+    ensemble = small_ensemble(members=3, inputs=2, targets=3)
+    x = jr.normal(jr.key(1), (4, 2))
+    hidden = ensemble.trunks(x)
+    means = np.asarray(jax.vmap(GaussianNet.head)(ensemble.elite_members, hidden)[0])
+    doubt = np.linalg.norm(means.std(axis=0), axis=-1)
+    np.testing.assert_allclose(elites_spread(ensemble, hidden), doubt, rtol=1e-5)
+    # The last pair was seen by one of three; all else by all.
+    counter = Fixed([[4, 1, 9, 0], [4, 1, 9, 0], [4, 1, 9, 7]])
+
+    def penalty(spread):
+        price = CountPenalty(counter, 2.0, "AVG", 0.5, "penalties", None, float(spread))
+        return np.asarray(price(Pairs(ensemble, x, hidden)).penalty)
+
+    np.testing.assert_allclose(penalty(doubt[0])[:3], 2 * doubt[:3] / doubt[0], rtol=1e-5)
+    np.testing.assert_allclose(penalty(4 * doubt[3])[3], 2.0, rtol=1e-5)  # Unseen: at least beta.
+    np.testing.assert_allclose(penalty(doubt[3] / 4)[3], 8.0, rtol=1e-5)
+    np.testing.assert_allclose(penalty(0.0), 2 * DEAREST)  # Elites that agree on all of the log.
+
+
+def test_the_spread_of_what_never_varies_is_no_doubt():
+    ensemble, x = small_ensemble(members=3, inputs=2, targets=3), jr.normal(jr.key(1), (4, 2))
+    hidden = ensemble.trunks(x)
+    means = np.asarray(jax.vmap(GaussianNet.head)(ensemble.elite_members, hidden)[0])
+    still = eqx.tree_at(lambda e: e.targets.std, ensemble, jnp.array([1.0, 0.0, 1.0]))
+    wanted = np.linalg.norm(means[..., [0, 2]].std(axis=0), axis=-1)
+    np.testing.assert_allclose(elites_spread(still, hidden), wanted, rtol=1e-5)
 
 
 def test_without_pessimism_nothing_is_lowered():

@@ -71,9 +71,17 @@ class AbstractPessimism(eqx.Module):
 def elites_spread(
     ensemble: Ensemble, hidden: Float[Array, "elites batch hidden"]
 ) -> Float[Array, " batch"]:
-    """How far apart the elites' predictions are: the norm of their deviation, targets scaled."""
+    """How far apart the elites' predictions are: the norm of their deviation, targets scaled.
+
+    Where a target never varies, what a network says of it is not what is predicted.
+    """
     mean, _ = jax.vmap(GaussianNet.head)(ensemble.elite_members, hidden)
-    return jnp.linalg.norm(mean.std(axis=0), axis=-1)
+    apart = jnp.where(ensemble.targets.std > 0, mean.std(axis=0), 0.0)
+    return jnp.linalg.norm(apart, axis=-1)
+
+
+DEAREST = 10.0
+"""Betas that a step costs at the most, priced by the elites' spread: far beyond any in an audit."""
 
 
 class CountPenalty(AbstractPessimism):
@@ -87,8 +95,8 @@ class CountPenalty(AbstractPessimism):
     end: float | None = eqx.field(static=True, default=None)
     """What a rollout is worth that ends where a pair is astray; None: it goes on."""
     spread: float | None = eqx.field(static=True, default=None)
-    """Pairs that most members saw are priced by the members' spread, of which this much costs beta;
-    None: by the count."""
+    """Pairs are priced by the elites' spread, of which this much costs beta, and those that most
+    never saw at beta at the least; None: by the count."""
 
     def __call__(self, pairs: Pairs) -> Lowered:
         """Count with every elite, estimate, penalise."""
@@ -100,9 +108,9 @@ class CountPenalty(AbstractPessimism):
         if self.spread is not None:
             doubt = elites_spread(pairs.ensemble, pairs.hidden)
             facts["uncertainty"] = doubt
-            # A single elite agrees with itself.
-            price = self.beta * jnp.minimum(1.0, doubt / max(self.spread, 1e-12))
-            penalty = jnp.where(unknown, self.beta, price)
+            # Beyond beta too: there the spread tells most of the error (lab/codes.md).
+            price = self.beta * jnp.minimum(DEAREST, doubt / max(self.spread, 1e-12))
+            penalty = jnp.where(unknown, jnp.maximum(self.beta, price), price)
         if self.end is None:
             return Lowered.by(penalty, **facts)
         astray = self.counter.astray(pairs.x, pairs.hidden, counts)

@@ -1,7 +1,7 @@
 """Count-MORL through every stage, in miniature."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,14 +11,13 @@ from countmorl import BC, DataOptions, Policy, Run, RunOptions, load, resume, tr
 from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms.count_morl import CountMORL
 from countmorl.counting.base import CodesConfig
-from countmorl.counting.fit import CodeFacts
 from countmorl.counting.query import counts as load_query
-from countmorl.counting.search import crowding
 from countmorl.data.holdout import split
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.training import stages as loop
 from models import Given
+from small_runs import QUIET, numbered_log, small, vector_log
 
 SMALL = CountMORL(
     beta=1.0,
@@ -29,7 +28,9 @@ SMALL = CountMORL(
     branches=20,
     retain=2,
     model=EnsembleConfig(members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=3),
-    codes=CodesConfig(bits=6, fit_epochs=2, fit_updates=20, fit_batch=16, verified=None),
+    codes=CodesConfig(
+        bits=6, fit_epochs=2, fit_updates=20, fit_batch=16, verified=None, follow="pairs"
+    ),
     join="counts",
     unseen="pay",
     imitate=0.0,
@@ -270,6 +271,21 @@ def test_other_counters_can_be_chosen(log, tmp_path, name, members):
     assert load_query(run)(dataset.obs, dataset.action).members.shape == (members, 400)
 
 
+@pytest.mark.parametrize("make", [vector_log, numbered_log])
+def test_steps_can_be_priced_by_the_elites_spread_whatever_the_actions(make, tmp_path):
+    config = small("count-morl", price="spread", epochs=1)
+    run = train(config, make(), out=tmp_path / "run", **QUIET)
+    record = [each for each in run.records() if each.stage == "policy"][-1]
+    assert 0 < min(record.rollout_penalty) < max(record.rollout_penalty) < np.inf
+    assert 0 < min(record.rollout_uncertainty)
+
+
+def test_a_single_elite_has_no_spread_to_price_by():
+    with pytest.raises(ConfigError, match="with a single elite"):
+        CountMORL(price="spread", model=replace(SMALL.model, elites=1))
+    CountMORL(price="counts", model=replace(SMALL.model, elites=1))
+
+
 def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, tmp_path):
     wild = replace(SMALL, epochs=30, updates=50, sac=replace(SMALL.sac, critic_rate=1e18))
     with pytest.raises(RunError, match=r"diverged: `\w+` is .* in epoch \d+ of stage policy"):
@@ -277,18 +293,15 @@ def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, 
     assert Run.open(tmp_path / "run").load_result("model") is not None
 
 
-def test_automatic_code_length_shows_its_curve_and_keeps_the_closest(log, tmp_path, capsys):
+def test_an_automatic_code_is_fitted_once_and_shows_its_curve(log, tmp_path, capsys):
     config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
     said = capsys.readouterr().err
-    assert "by code length: " in said
-    names, tried = [field.name for field in fields(CodeFacts)], {}
-    for record in run.records():
-        if record.samples_per_code:
-            facts = CodeFacts(**{name: getattr(record, name) for name in names})
-            tried[record.stage] = crowding(facts, int(record.stage.split("-")[1]))
-    best = min(tried, key=lambda stage: abs(np.log(tried[stage] / 7)))
-    assert f"codes of {best.split('-')[1]} bits" in said
+    assert "rows per code by code length: 4: " in said
+    assert [stage for stage in run.stages() if "codes" in stage] == ["codes-ordered"]
+    found = [record for record in run.records() if record.samples_per_code][-1]
+    counter = load_query(run).counter
+    assert f"codes of {counter.bits} bits: {np.median(found.samples_per_code):.1f} rows" in said
 
 
 def test_a_compiled_epoch_is_compiled_once(log, tmp_path):

@@ -53,7 +53,7 @@ def test_a_rule_for_ends_is_learned_where_none_is_known_and_shared_too(tmp_path)
     assert shared.policy_path.read_bytes() == own.policy_path.read_bytes()
 
 
-CODES = CodesConfig(bits=6, fit_epochs=1, fit_updates=9)
+CODES = CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs")
 
 
 @pytest.fixture(scope="module")

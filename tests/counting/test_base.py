@@ -17,7 +17,7 @@ from models import small_ensemble
 def fitted(name):
     x = jr.normal(jr.key(1), (200, 3)).round(0)
     rows = ModelRows(x[:150], x[:150], x[150:], x[150:])
-    config = CodesConfig(bits=6, fit_epochs=1, fit_updates=20)
+    config = CodesConfig(bits=6, fit_epochs=1, fit_updates=20, follow="pairs")
     job = Counting(
         ensemble=small_ensemble(),
         rows=rows,

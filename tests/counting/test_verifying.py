@@ -1,5 +1,6 @@
 from functools import cache
 
+import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def fitted():
     parts = {"ensemble": small_ensemble(), "rows": ModelRows(x[:250], x[:250], x[250:], x[250:])}
     job = Counting(
         **parts,
-        config=CodesConfig(bits=5, fit_epochs=2, fit_updates=30),
+        config=CodesConfig(bits=5, fit_epochs=2, fit_updates=30, follow="pairs"),
         seed=0,
         do=lambda each: run_fit(each, seed=0),
         say=lambda text: None,
@@ -127,3 +128,30 @@ def test_a_clones_rollouts_end_more_seldom_than_the_discount_forgets():
         gone = counter.astray(wide, hidden, counter.counts(wide, hidden))
         shares.append(float(gone.mean()))
     np.testing.assert_allclose(shares, [0.2, 0.02], atol=0.01)
+
+
+def test_a_column_in_another_unit_is_never_seen_not_even_one_that_tells_episodes_apart():
+    # The first column stays the same within an episode, the third is an action.
+    rng = np.random.default_rng(0)
+    still = 3 + rng.normal(size=20)[np.repeat(np.arange(20), 30)]
+    x = jnp.asarray(np.column_stack([still - still.mean(), rng.normal(size=(600, 2))]), jnp.float32)
+    ensemble, rows = small_ensemble(), ModelRows(x[:500], x[:500], x[500:], x[500:])
+    job = Counting(
+        ensemble=ensemble,
+        rows=rows,
+        config=CodesConfig(fit_epochs=2, fit_updates=200),
+        seed=0,
+        do=lambda each: run_fit(each, seed=0),
+        say=lambda text: None,
+        varying=np.array([0.0, 1.0]),
+    )
+    counter, _ = verify(CodeCounter.fit(job), 0.99, ensemble, rows, rows.x, forgets=0.01)
+
+    def unseen(pairs):
+        counts = np.asarray(counter.counts(pairs, ensemble.trunks(pairs)))
+        return float((counts == 0).all(axis=0).mean())
+
+    assert unseen(rows.holdout_x) < 0.2
+    for column, mean in enumerate((still.mean(), 5.0, 5.0)):
+        moved = 1000 * (rows.holdout_x[:, column] + mean) - mean
+        assert unseen(rows.holdout_x.at[:, column].set(moved)) == 1.0

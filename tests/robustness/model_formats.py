@@ -33,7 +33,7 @@ OBS, ACTION, ROWS, BITS = 2, 1, 24, 4
 CONFIG = EnsembleConfig(
     members=3, elites=2, width=4, batch=8, holdout=5, max_epochs=2, least_steps=1
 )
-CODES = CodesConfig(bits=BITS, fit_epochs=2, fit_updates=2, fit_batch=8)
+CODES = CodesConfig(bits=BITS, fit_epochs=2, fit_updates=2, fit_batch=8, follow="pairs")
 USE = CountUse(
     counter="codes",
     beta=1.0,

@@ -12,7 +12,7 @@ from countmorl.errors import DataError, RunError
 from countmorl.runtime.counts import Counts
 from small_runs import MODEL, QUIET, numbered_log, small, vector_log
 
-CODES = CodesConfig(bits=6, fit_epochs=1, fit_updates=9, verified=0.99)
+CODES = CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs", verified=0.99)
 KINDS = {
     "codes": {"codes": CODES, "model": replace(MODEL, norm=True)},
     "simhash": {"counter": "simhash", "estimate": "LC"},

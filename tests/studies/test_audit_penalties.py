@@ -27,7 +27,7 @@ def fitted(kind, rows):
     job = Counting(
         ensemble=ensemble(),
         rows=rows,
-        config=CodesConfig(bits=6, fit_epochs=1, fit_updates=9),
+        config=CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs"),
         seed=0,
         do=lambda fit: run_fit(fit, seed=0),
         say=lambda _: None,

@@ -3,7 +3,7 @@ import pytest
 from countmorl import BC, MOPO, CountMORL, RepBSDE, RunOptions
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.sweeps import estimate as module
-from countmorl.sweeps.estimate import IMPORTS, LENGTHS, estimate, kind, row_seconds, wall_seconds
+from countmorl.sweeps.estimate import IMPORTS, estimate, kind, row_seconds, wall_seconds
 from countmorl.sweeps.facts import DataFacts
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.trials import Cost
@@ -30,7 +30,7 @@ def test_models_codes_and_imagined_steps_by_hand():
     config = CountMORL(epochs=20, updates=100, horizon=5, branches=1000, model=MODEL)
     model, codes, policy = seconds(config)
     assert model == pytest.approx(IMPORTS + 6 + 10 * 100 * 0.02)  # 25,600 rows are 100 steps.
-    assert codes == pytest.approx(IMPORTS + 6 + LENGTHS * 6 * 1000 * 0.005)
+    assert codes == pytest.approx(IMPORTS + 6 + 6 * 1000 * 0.005)
     each = 100 * 0.01 + 1000 * 5 * 1e-5
     assert policy == pytest.approx(IMPORTS + 6 + 20 * each + 2 * 5 * 100 * 0.001)
 

@@ -13,7 +13,8 @@ and `--preset paper` has none of them; lab/verified.md has the runs behind them.
 Differences from the authors' code: counts are exact, not a six-prime sketch, and member counts are
 not raised to 1; the deviation divides by N - 1; counting runs over the elites that are rolled out;
 the encoder is fitted after the model, on standardised features, and reconstructs standardised
-pairs; the policy's defaults are steadier (see `SACConfig`), `--preset paper` has the paper's.
+pairs and, by default, predicted steps, in codes of all lengths at once; the policy's defaults are
+steadier (see `SACConfig`), `--preset paper` has the paper's.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +35,8 @@ from countmorl.counting.base import CodesConfig
 from countmorl.counting.estimate import SIGNS, Join, Kind
 from countmorl.data.rates import worst_rate
 from countmorl.dynamics.ensemble import Ensemble
-from countmorl.pessimism import CountPenalty, elites_spread
+from countmorl.errors import ConfigError
+from countmorl.pessimism import DEAREST, CountPenalty, elites_spread
 
 REWARDS = 0.4
 """What an unseen pair costs, in mean rewards. The paper's tuned betas come to that: 1 on Hopper's
@@ -80,6 +82,7 @@ class CountMORL(AbstractModelBased):
             "sac.actor_decay": False,
             "sac.polyak": 0.005,
             "codes.verified": None,
+            "codes.follow": "pairs",
             "join": "counts",
             "unseen": "pay",
             "real_share": 0.05,
@@ -121,10 +124,11 @@ class CountMORL(AbstractModelBased):
     rollouts end more seldom than the discount forgets; otherwise where most elites never saw the
     pair."""
     price: Literal["counts", "spread"] = "counts"
-    """What a pair costs that was seen. counts: beta / sqrt(n), as in the paper. spread: what the
-    elites' predictions differ by, beta where that is as much as on the logged pairs they differ
-    on most; an unseen pair costs beta in either case. In an audit the spread orders a model's
-    errors better than counts do; policies trained with either were alike (lab/verified.md)."""
+    """What a pair costs. counts: beta / sqrt(n), as in the paper. spread: what the elites'
+    predictions differ by, beta where that is as much as on the logged pairs they differ on most
+    and more beyond; an unseen pair costs beta at the least. It wants two elites or more. In audits
+    the spread orders a model's errors better than counts do (lab/codes.md); policies trained with
+    either were alike (lab/verified.md)."""
     counter: str = "codes"
     """How pairs are counted: codes (learned, the paper's), simhash (random projections, nothing
     learned; Tang et al., 2017), exact (pairs that repeat), or another of
@@ -136,6 +140,11 @@ class CountMORL(AbstractModelBased):
         super().__post_init__()
         at_least(self, alpha=0)
         find_counter(self.counter)
+        if self.price == "spread" and self.model.elites < 2:
+            raise ConfigError(
+                "`price` cannot be spread with a single elite, which agrees with itself "
+                "everywhere. Give --model.elites 2 or more, or --price counts."
+            )
         if self.beta != "auto":
             at_least(self, beta=0)
 
@@ -160,8 +169,9 @@ class CountMORL(AbstractModelBased):
         return penalty
 
     def step_cost(self, unit: float) -> float:
-        """A pair that was never seen costs beta, and no pair costs more."""
-        return 3 * unit if self.beta == "auto" else self.beta
+        """No pair costs more than beta, or than a few betas where it is priced by the spread."""
+        beta = 3 * unit if self.beta == "auto" else self.beta
+        return DEAREST * beta if self.price == "spread" else beta
 
     def worst_value(self, build: AbstractBuild) -> float:
         """What the worst future that the log knows is worth, never more than an end."""

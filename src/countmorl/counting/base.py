@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from countmorl import trees
-from countmorl.configs import at_least, check_types, positive
+from countmorl.configs import added, at_least, check_types, positive
 from countmorl.counting.estimate import mostly_unseen
 from countmorl.counting.table import MAX_BITS, CountTable
 from countmorl.dynamics.ensemble import Ensemble
@@ -28,9 +28,15 @@ class CodesConfig:
     """The codes and how their encoders are fitted."""
 
     bits: int | Literal["auto"] = "auto"
-    """Length of the code (d), 1 to 128. auto: 16, or as many as 3 to 60 rows share a code at. Where
-    codes are not verified, the length at which about 7 rows do (5 to 10 worked best in the paper),
-    or a longer one where those would fill about a sixteenth of all codes."""
+    """Length of the code (d), 1 to 128. auto: all lengths up to 32 are fitted at once, bits in the
+    order of what they tell, and the code is cut where about 14 rows share one. Where codes are not
+    verified, where about 7 do (5 to 10 worked best in the paper), or a longer one where those would
+    fill about a sixteenth of all codes."""
+    follow: Literal["dynamics", "pairs"] = added("pairs", default="dynamics")
+    """What codes are to tell. pairs: every column of a pair alike, as in the paper. dynamics: the
+    step, too, that the member predicts there, and columns of the observation by how much of their
+    variance lies within episodes, actions fully. Or a column that only tells episodes apart, such
+    as a weight or an age, uses up the code."""
     fit_epochs: int = 6
     """Epochs of encoder updates."""
     fit_updates: int = 1000
@@ -74,6 +80,8 @@ class Counting:
     """Carries out a fit: in memory, or as a stage of a run."""
     say: Callable[[str], None]
     """Tells the user something about the data."""
+    varying: Float[np.ndarray, " obs"] | None = None
+    """How much of each observed column's variance lies within episodes; None: all alike."""
 
 
 class AbstractCounter(eqx.Module):

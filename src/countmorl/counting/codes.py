@@ -70,9 +70,29 @@ class Autoencoder(eqx.Module):
     def loss(
         self,
         hidden: Float[Array, "batch hidden"],
-        target: Float[Array, "batch inputs"],
+        target: Float[Array, "batch columns"],
         noise: Float[Array, "#batch bits"],
+        kept: Float[Array, "#batch bits"],
+        weights: Float[Array, " columns"],
     ) -> Float[Array, ""]:
-        """Mean squared error of the reconstruction; `noise` is added before the sigmoid."""
-        bottleneck = jax.nn.sigmoid(self.logits(hidden) + noise)
-        return jnp.mean(jnp.square(self.decoder(bottleneck) - target))
+        """Mean squared error of the reconstruction, columns weighted.
+
+        `noise` is added before the sigmoid; bits that are not `kept` do not reach the decoder.
+        """
+        bottleneck = kept * jax.nn.sigmoid(self.logits(hidden) + noise)
+        return jnp.mean(weights * jnp.square(self.decoder(bottleneck) - target))
+
+    def rebuilding(self, columns: int) -> "Autoencoder":
+        """The same, whose decoder rebuilds the first columns alone."""
+        nets = self.decoder
+        weight, bias = nets.weights[-1][..., :columns], nets.biases[-1][..., :columns]
+        decoder = MLP((*nets.weights[:-1], weight), (*nets.biases[:-1], bias), "swish")
+        return Autoencoder(self.standardizer, self.encoder, decoder)
+
+    def first(self, bits: int) -> "Autoencoder":
+        """The same with a code of the first bits alone, as if no other reached the decoder."""
+        before, after = self.encoder, self.decoder
+        ends = before.weights[-1][..., :bits], before.biases[-1][..., :bits]
+        encoder = MLP((*before.weights[:-1], ends[0]), (*before.biases[:-1], ends[1]), "swish")
+        decoder = MLP((after.weights[0][..., :bits, :], *after.weights[1:]), after.biases, "swish")
+        return Autoencoder(self.standardizer, encoder, decoder)

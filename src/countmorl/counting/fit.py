@@ -1,7 +1,7 @@
 """Fitting encoders on the elites' frozen features, and judging the codes they give."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,7 +14,16 @@ from jaxtyping import Array, Float, Int
 from countmorl import trees
 from countmorl.counting.base import CodesConfig
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.table import CountTable, pack
+from countmorl.counting.ordered import (
+    LONGEST,
+    PLAIN,
+    VERIFIED,
+    Aim,
+    best_length,
+    crowding_by_length,
+)
+from countmorl.counting.table import MAX_BITS, CountTable, pack
+from countmorl.counting.updates import CodesState, fit_epoch
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import ModelRows
 from countmorl.fitting import AbstractFit
@@ -23,6 +32,12 @@ from countmorl.types import Key, Metrics
 
 SAMPLE = 20_000
 """Rows that tell the scale of the features."""
+LEAST = 0.01
+"""What a column weighs at the least, to the most: decoders must not forget that it is there."""
+STEPS = 4.0
+"""What a column of the predicted step weighs, to one of the pair (lab/codes.md)."""
+ORDERED = "ordered"
+"""What a stage is called, in place of its bits, that fits all lengths."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +54,28 @@ class CodeFacts:
     """The median, over held-out rows, of the members' mean count."""
 
 
-class CodesState(eqx.Module):
-    """The encoders of all elites, stacked, and their optimiser."""
+class Coded(NamedTuple):
+    """Fitted codes of the length that is counted by, and the rows they have counted."""
 
     autoencoders: Autoencoder
-    opt_state: optax.OptState
+    tables: tuple[CountTable, ...]
+    facts: CodeFacts
+    crowded: dict[int, float] | None
+    """How crowded each length would be, where the fit gave all of them."""
+
+
+def column_weights(
+    ensemble: Ensemble, varying: Float[np.ndarray, " obs"] | None
+) -> Float[Array, " columns"]:
+    """What columns weigh when encoders learn to rebuild them: a pair's, then those predicted.
+
+    Pairs' weigh 1 on average; predicted ones more, but for those that never differ.
+    """
+    weights = np.ones(ensemble.standardizer.mean.shape)
+    if varying is not None:
+        weights[: len(varying)] = np.maximum(varying, LEAST)
+    predicted = np.asarray(ensemble.targets.std) > 0
+    return jnp.asarray(np.concatenate([weights / weights.mean(), STEPS * predicted]), jnp.float32)
 
 
 def feature_scales(ensemble: Ensemble, x: Float[Array, "rows inputs"]) -> Standardizer:
@@ -63,27 +95,39 @@ def _scales(ensemble: Ensemble, sample: Float[Array, "rows inputs"]) -> Standard
 
 
 class CodesFit(AbstractFit[CodesState, Autoencoder]):
-    """Fits the elites' encoders for one code length."""
+    """Fits the elites' encoders for one code length, or for every length at once."""
 
     def __init__(
-        self, ensemble: Ensemble, rows: ModelRows, config: CodesConfig, bits: int, attempt: int = 0
+        self,
+        ensemble: Ensemble,
+        rows: ModelRows,
+        config: CodesConfig,
+        bits: int | Literal["auto"],
+        attempt: int = 0,
+        varying: Float[np.ndarray, " obs"] | None = None,
     ) -> None:
-        self.ensemble, self.config, self.bits = ensemble, config, bits
+        self.ensemble, self.config, self.ordered = ensemble, config, bits == "auto"
+        self.bits = LONGEST if bits == "auto" else bits
         self.x, self.held = rows.x, rows.holdout_x
-        self._counted: tuple[tuple[CountTable, ...], CodeFacts] | None = None
+        self.inputs = rows.x.shape[1]
+        self.weights = jnp.ones(self.inputs)
+        if config.follow == "dynamics":
+            self.weights = column_weights(ensemble, varying)
+        self._counted: Coded | None = None
         # Computed here: inside the compiled `init` the data would be constants that XLA folds.
         self.standardizer = feature_scales(ensemble, rows.x)
-        self.name = f"codes-{bits}" + (f"-again{attempt}" if attempt else "")
-        self.stream = 1000 * (attempt + 1) + bits
+        kind = ORDERED if self.ordered else f"{bits}"
+        self.name = f"codes-{kind}" + (f"-again{attempt}" if attempt else "")
+        self.stream = 1000 * (attempt + 1) + self.bits + MAX_BITS * self.ordered
         self.epochs, self.updates = config.fit_epochs, config.fit_updates
 
     def init(self, *, key: Key) -> CodesState:
         """Random encoders, one per elite."""
         elites, width = self.standardizer.mean.shape
-        inputs = self.x.shape[1]
+        columns = len(self.weights)
 
         def make(standardizer: Standardizer, member_key: Key) -> Autoencoder:
-            return Autoencoder.make(standardizer, self.bits, width, inputs, key=member_key)
+            return Autoencoder.make(standardizer, self.bits, width, columns, key=member_key)
 
         autoencoders = jax.vmap(make)(self.standardizer, jr.split(key, elites))
         parts = (autoencoders.encoder, autoencoders.decoder)
@@ -91,61 +135,48 @@ class CodesFit(AbstractFit[CodesState, Autoencoder]):
 
     def epoch(self, state: CodesState, *, key: Key) -> tuple[CodesState, Metrics]:
         """Encoder updates."""
-        return fit_epoch((self.ensemble, self.x, self.config), state, key)
+        frozen = self.ensemble, self.x, self.weights
+        return fit_epoch(frozen, state, key, self.config, self.ordered)
 
     def judge(self, state: CodesState, epoch: int) -> dict[str, Any]:
         """At the end: what the codes are like."""
-        return asdict(self.counted(state.autoencoders)[1]) if epoch == self.epochs else {}
+        return asdict(self.counted(self.result(state)).facts) if epoch == self.epochs else {}
 
     def result(self, state: CodesState) -> Autoencoder:
-        """The encoders."""
-        return state.autoencoders
+        """The encoders; what a step would be is not asked of their decoders any more."""
+        return state.autoencoders.rebuilding(self.inputs)
 
-    def counted(self, autoencoders: Autoencoder) -> tuple[tuple[CountTable, ...], CodeFacts]:
-        """The tables that fitted encoders give, and what they are like; counted once."""
+    def counted(self, autoencoders: Autoencoder) -> Coded:
+        """The codes that fitted encoders give, cut to a length where they are ordered; once."""
         if self._counted is None:
-            words, ones = encode(self.ensemble, autoencoders, self.x)
-            tables = tuple(CountTable.of(member) for member in words)
-            held = code_counts(autoencoders, tables, self.ensemble.trunks(self.held))
-            self._counted = tables, describe(tables, ones, len(self.x), np.asarray(held))
+            aim = aim_of(self.config) if self.ordered else None
+            self._counted = coded(self.ensemble, autoencoders, self.x, self.held, aim)
         return self._counted
 
 
-@eqx.filter_jit(donate="all-except-first")
-def fit_epoch(
-    frozen: tuple[Ensemble, Float[Array, "rows inputs"], CodesConfig], state: CodesState, key: Key
-) -> tuple[CodesState, Metrics]:
-    """Updates of all encoders on shared random batches; the dynamics model is never changed."""
-    ensemble, x, config = frozen
-    optimizer = optax.adam(config.fit_rate)
-    scales = state.autoencoders.standardizer
+def aim_of(config: CodesConfig) -> Aim:
+    """How crowded codes are to be that are counted in such a way."""
+    return PLAIN if config.verified is None else VERIFIED
 
-    elites, bits = state.autoencoders.encoder.biases[-1].shape
 
-    def noise(step_key: Key) -> Float[Array, "elites #batch bits"]:
-        if config.fit_noise == 0:
-            return jnp.zeros((elites, 1, bits))
-        draw = jr.normal(jr.fold_in(step_key, 1), (elites, config.fit_batch, bits))
-        return config.fit_noise * draw
-
-    def loss(parts: Any, hidden: Array, target: Array, jolt: Array) -> tuple[Array, Array]:
-        autoencoders = Autoencoder(scales, *parts)
-        each = jax.vmap(Autoencoder.loss, (0, 0, None, 0))(autoencoders, hidden, target, jolt)
-        return jnp.sum(each), each
-
-    def step(carry: Any, step_key: Key) -> tuple[Any, Array]:
-        parts, opt_state = carry
-        target = x[jr.randint(step_key, (config.fit_batch,), 0, len(x))]
-        hidden, jolt = ensemble.trunks(target), noise(step_key)
-        gradient, each = jax.grad(loss, has_aux=True)(parts, hidden, target, jolt)
-        change, opt_state = optimizer.update(gradient, opt_state)
-        return (optax.apply_updates(parts, change), opt_state), each
-
-    parts = (state.autoencoders.encoder, state.autoencoders.decoder)
-    keys = jr.split(key, config.fit_updates)
-    (parts, opt_state), losses = jax.lax.scan(step, (parts, state.opt_state), keys)
-    new = CodesState(Autoencoder(scales, *parts), opt_state)
-    return new, {"loss": losses.mean(), "reconstruction": losses.mean(axis=0)}
+def coded(
+    ensemble: Ensemble,
+    autoencoders: Autoencoder,
+    x: Float[Array, "rows inputs"],
+    held: Float[Array, "others inputs"],
+    aim: Aim | None,
+) -> Coded:
+    """Count rows by fitted encoders; with an `aim` they are ordered, and cut to a length."""
+    words, ones = encode(ensemble, autoencoders, x)
+    crowded = None
+    if aim is not None:
+        crowded = crowding_by_length(words[..., 0], aim)
+        bits = best_length(crowded, aim)
+        autoencoders, ones = autoencoders.first(bits), ones[:, :bits]
+        words = words & np.uint32(2**bits - 1)
+    tables = tuple(CountTable.of(member) for member in words)
+    counts = np.asarray(code_counts(autoencoders, tables, ensemble.trunks(held)))
+    return Coded(autoencoders, tables, describe(tables, ones, len(x), counts), crowded)
 
 
 @eqx.filter_jit

@@ -1,6 +1,7 @@
 """Counts by learned codes: each elite's encoder and its table."""
 
 from dataclasses import replace
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,14 +12,15 @@ from countmorl import trees
 from countmorl.counting.base import AbstractTableCounter, Counting
 from countmorl.counting.codes import Autoencoder
 from countmorl.counting.estimate import by_most
-from countmorl.counting.fit import CodeFacts, CodesFit, collapsed
-from countmorl.counting.search import PLAIN, VERIFIED, search_length
+from countmorl.counting.fit import Coded, CodeFacts, CodesFit, collapsed
+from countmorl.counting.ordered import told
 from countmorl.counting.table import CountTable, pack
 from countmorl.errors import RunError
 from countmorl.files import Arrays
 
-SENSIBLE = (2.0, 50.0)
-"""Rows per code between which counts can tell pairs apart."""
+SENSIBLE = (2.0, 300.0)
+"""Rows per code between which counts can tell pairs apart: codes of 8 bits with 100 to 260 rows
+each told as much of the model's error as longer ones (lab/codes.md)."""
 TRIES = 3
 
 
@@ -34,14 +36,12 @@ class CodeCounter(AbstractTableCounter):
 
     @classmethod
     def fit(cls, job: Counting) -> "CodeCounter":
-        """Fit encoders of the given length, or search for one; count the model's rows."""
-        bits = job.config.bits
-        if bits == "auto":
-            aim = PLAIN if job.config.verified is None else VERIFIED
-            counter, facts = search_length(lambda length: fitted(job, length), job.say, aim)
-        else:
-            counter, facts = fitted(job, bits)
-        tell_quality(job, counter.bits, facts)
+        """Fit encoders of the given length, or of all; count the model's rows."""
+        coded = fitted(job, job.config.bits)
+        if coded.crowded is not None:
+            job.say(told(coded.crowded))
+        counter = cls(autoencoders=coded.autoencoders, tables=coded.tables)
+        tell_quality(job, counter.bits, coded.facts)
         return counter
 
     @classmethod
@@ -97,19 +97,18 @@ class CodeCounter(AbstractTableCounter):
         return replace(self, tables=tables)
 
 
-def fitted(job: Counting, bits: int) -> tuple[CodeCounter, CodeFacts]:
-    """Fit encoders of one length; one that collapses is fitted again, never used in silence."""
+def fitted(job: Counting, bits: int | Literal["auto"]) -> Coded:
+    """Fit encoders; those that collapse are fitted again, never used in silence."""
     bad: list[int] = []
     for attempt in range(TRIES):
-        fit = CodesFit(job.ensemble, job.rows, job.config, bits, attempt)
-        autoencoders = job.do(fit)
-        tables, facts = fit.counted(autoencoders)
-        bad = collapsed(facts.samples_per_code, len(job.rows.x))
+        fit = CodesFit(job.ensemble, job.rows, job.config, bits, attempt, job.varying)
+        coded = fit.counted(job.do(fit))
+        bad = collapsed(coded.facts.samples_per_code, len(job.rows.x))
         if not bad:
-            return CodeCounter(autoencoders=autoencoders, tables=tables), facts
-        job.say(f"warning: the encoders of elites {bad} collapsed at {bits} bits; refitting")
+            return coded
+        job.say(f"warning: the encoders of elites {bad} collapsed ({fit.name}); fitting anew")
     raise RunError(
-        f"The encoders of elites {bad} collapse at {bits} bits even after {TRIES} tries, so "
+        f"The encoders of elites {bad} collapse ({bits} bits) even after {TRIES} tries, so "
         "their counts mean nothing. Try another --codes.bits, or more --codes.fit-epochs."
     )
 
@@ -124,9 +123,9 @@ def tell_quality(job: Counting, bits: int, facts: CodeFacts) -> None:
     if not SENSIBLE[0] <= each <= SENSIBLE[1]:
         why = "nearly every pair looks unseen" if each < SENSIBLE[0] else "pairs look alike"
         advice = (
-            "The search found no better length"
+            "No length up to 32 is better"
             if job.config.bits == "auto"
-            else "--codes.bits auto searches for a length"
+            else "--codes.bits auto finds a length"
         )
         job.say(
             f"warning: {each:.1f} rows per code are outside {SENSIBLE[0]:g} to {SENSIBLE[1]:g}: "

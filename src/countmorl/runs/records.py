@@ -21,7 +21,7 @@ def _metric(stage: str, about: str) -> Any:
     return field(default=None, metadata={"stage": stage, "about": about})
 
 
-MODEL, ENDS, CODES = "model", "termination", "codes-BITS"
+MODEL, ENDS, CODES = "model", "termination", "codes-ordered, codes-BITS"
 POLICY, ROLLOUT, JUDGED, PLAN = "policy", "policy, rollouts", "policy, evaluations", "plan"
 ADVERSARY = "policy of RAMBO"
 
@@ -34,7 +34,7 @@ class Record:
     epoch: int
 
     loss: float | None = _metric(
-        "model, termination, codes-BITS, clone; policy of BC",
+        "model, termination, codes-ordered, codes-BITS, clone; policy of BC",
         "What is minimised, mean over the epoch's updates.",
     )
     holdout_error: Numbers | None = _metric(

@@ -84,10 +84,9 @@ class CountsConfig:
 
     @property
     def codes(self) -> CodesConfig:
-        """The encoders of continuous control, with noise and smaller batches."""
-        return CodesConfig(
-            bits=self.bits, fit_updates=self.updates, fit_batch=64, fit_noise=self.noise
-        )
+        """The paper's encoders of continuous control, with noise and smaller batches."""
+        sizes = {"bits": self.bits, "fit_updates": self.updates, "fit_batch": 64}
+        return CodesConfig(**sizes, fit_noise=self.noise, follow="pairs")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

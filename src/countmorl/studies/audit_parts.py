@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -14,14 +13,14 @@ from countmorl import trees
 from countmorl.configs import from_json
 from countmorl.counting.base import AbstractCounter, CodesConfig, Counting
 from countmorl.counting.codes import Autoencoder
-from countmorl.counting.fit import encode
-from countmorl.counting.learned import CodeCounter, fitted
+from countmorl.counting.fit import ORDERED, aim_of, coded
+from countmorl.counting.learned import CodeCounter
+from countmorl.counting.ordered import PLAIN
 from countmorl.counting.query import NAME as COUNTER
 from countmorl.counting.query import counts
-from countmorl.counting.search import PLAIN
-from countmorl.counting.table import CountTable
 from countmorl.data.dataset import Dataset
 from countmorl.data.holdout import split
+from countmorl.data.varying import varying_within
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleConfig, ModelRows, split_rows
 from countmorl.dynamics.layout import Layout
@@ -71,8 +70,9 @@ class Parts:
             seed=seed,
             do=partial(run_fit, seed=seed),
             say=lambda _: None,
+            varying=varying_within(self.dataset.obs, self.dataset.episode_ends),
         )
-        return fitted(job, bits)[0]
+        return CodeCounter.fit(job)
 
 
 def parts_of(path: Path, *, task: str | None = None, data: str | None = None) -> Parts:
@@ -121,7 +121,8 @@ def _counter(run: Run, ensemble: Ensemble, rows: ModelRows) -> tuple[AbstractCou
 def _coded(run: Run, stage: str, ensemble: Ensemble, rows: ModelRows) -> CodeCounter:
     saved = run.load_result(stage)
     assert saved is not None
+    aim = aim_of(from_json(CodesConfig, run.manifest.part("codes"))) if ORDERED in stage else None
     with made_of(run.result_path(stage)):
         autoencoders = Autoencoder.from_arrays(trees.nest(saved[0]))
-        words, _ = encode(ensemble, autoencoders, jnp.asarray(rows.x))
-        return CodeCounter(autoencoders=autoencoders, tables=tuple(map(CountTable.of, words)))
+        found = coded(ensemble, autoencoders, rows.x, rows.holdout_x, aim)
+        return CodeCounter(autoencoders=found.autoencoders, tables=found.tables)

@@ -17,8 +17,6 @@ from countmorl.sweeps.trials import Cost, measure_apart
 
 IMPORTS = 4.0
 """Seconds in which a worker starts and reads its data, beside compiling."""
-LENGTHS = 3
-"""Code lengths that a search typically fits."""
 BALANCED = 1.7
 """What a second model of RepB-SDE costs, in first ones (lab/results.md)."""
 SIZES = ("batch", "hidden", "sac", "td3", "model")
@@ -80,8 +78,7 @@ def row_seconds(row: Row, facts: DataFacts, cost: Cost, steps: Mapping[str, floa
     """Seconds of one core for a row."""
     config, whole = row.config, IMPORTS + cost.start
     if isinstance(config, CodesAlone):
-        fits = LENGTHS if config.codes.bits == "auto" else 1
-        return whole + fits * config.codes.fit_epochs * config.codes.fit_updates * cost.codes_update
+        return whole + config.codes.fit_epochs * config.codes.fit_updates * cost.codes_update
     if isinstance(config, AbstractAlone):
         return whole + _model_seconds(config.model, facts, cost)
     whole += _judging(row, facts, steps)

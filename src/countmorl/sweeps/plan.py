@@ -149,9 +149,9 @@ def _shared(row: Row) -> list[Row]:
     codes = getattr(config, "codes", None)
     if not isinstance(codes, CodesConfig) or getattr(config, "counter", "codes") != "codes":
         return [model]
-    # Which codes are verified is found out by each run, after they are fitted; whether any are
-    # decides on the length that is searched for.
-    alike = replace(codes, verified=None if codes.verified is None else "auto")
+    # Which codes are verified is found out by each run, after they are fitted; so is their length,
+    # where all of them were fitted at once.
+    alike = replace(codes, verified="auto")
     coded: dict[str, Any] = ended | {"codes": alike}
     part = _part(row, CodesAlone(**coded), "codes", _suffix(coded))
     return [model, replace(part, model=model.name)]

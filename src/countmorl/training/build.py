@@ -19,6 +19,7 @@ from countmorl.counting.learned import CodeCounter
 from countmorl.counting.query import CountUse, save_counter
 from countmorl.counting.verifying import doubts, told, verify
 from countmorl.data.dataset import Dataset
+from countmorl.data.varying import varying_within
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.fit import EnsembleFit, ModelRows
 from countmorl.dynamics.known_reward import KnownReward
@@ -90,7 +91,8 @@ class Build(AbstractBuild):
 
     def counter(self, name: str, config: CodesConfig) -> AbstractCounter:
         """Count the model's training rows; hold-out rows are never counted."""
-        found = counter(name, config, self.ensemble, self.rows, self.stages, self.seed)
+        model = self.ensemble, self.rows
+        found = counter(name, config, model, self.dataset, self.stages, self.seed)
         if config.verified is None or not isinstance(found, CodeCounter):
             return found
         evidence = (self.ensemble, self.rows, self.behaviour_pairs())
@@ -165,11 +167,23 @@ def termination(
 
 
 def counter(
-    name: str, config: CodesConfig, ensemble: Ensemble, rows: ModelRows, stages: Stages, seed: int
+    name: str,
+    config: CodesConfig,
+    model: tuple[Ensemble, ModelRows],
+    dataset: Dataset,
+    stages: Stages,
+    seed: int,
 ) -> AbstractCounter:
     """Count the model's training rows; hold-out rows are never counted."""
+    ensemble, rows = model
     job = Counting(
-        ensemble=ensemble, rows=rows, config=config, seed=seed, do=stages.do, say=stages.say
+        ensemble=ensemble,
+        rows=rows,
+        config=config,
+        seed=seed,
+        do=stages.do,
+        say=stages.say,
+        varying=varying_within(dataset.obs, dataset.episode_ends),
     )
     return find_counter(name).fit(job)
 
@@ -180,5 +194,5 @@ def build_alone(algorithm: AbstractAlone, dataset: Dataset, stages: Stages, seed
     fit = EnsembleFit.of(dataset, algorithm.model, seed=seed)
     ensemble = stages.do(fit)
     if isinstance(algorithm, CodesAlone):
-        counter("codes", algorithm.codes, ensemble, fit.rows, stages, seed)
+        counter("codes", algorithm.codes, (ensemble, fit.rows), dataset, stages, seed)
         stages.run.save_result("codes", {"done": np.ones((), bool)})
