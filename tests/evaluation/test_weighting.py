@@ -66,9 +66,7 @@ def test_what_the_chances_say_of_themselves_is_told():
     data, zeros = bandit(), np.zeros(200)
     always = Actor.of(lambda obs: np.ones(len(obs), int), data)
     refused = of(zeros + 0.5, why="they are wrong.", facts={"logged_propensities": 0.0})
-    for each in weighting(
-        Logged(dataset=data), always, refused, zeros, zeros, MEASURE
-    ).values():
+    for each in weighting(Logged(dataset=data), always, refused, zeros, zeros, MEASURE).values():
         assert isinstance(each, Refusal)
         assert each.why == "they are wrong."
         assert each.facts["logged_propensities"] == 0.0
