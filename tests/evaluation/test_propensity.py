@@ -4,9 +4,22 @@ import numpy as np
 import pytest
 
 from countmorl import load
+from countmorl.data.joining import concatenate
+from countmorl.evaluation.acting import Actor
+from countmorl.evaluation.base import Estimate
 from countmorl.evaluation.clone import cloned
-from countmorl.evaluation.propensity import RARE, fault_of, miscounted, propensities
-from worlds import chain_log
+from countmorl.evaluation.logged import Logged
+from countmorl.evaluation.measure import Measure
+from countmorl.evaluation.propensity import (
+    RARE,
+    Propensities,
+    changed,
+    fault_of,
+    miscounted,
+    propensities,
+)
+from countmorl.evaluation.weighting import weighting
+from worlds import chain_log, chain_value
 
 
 def coins(side=None, likely=None, each=100):
@@ -34,6 +47,44 @@ def test_a_clone_that_does_not_look_is_refused():
         "where obs[0] is high, 'action[0]' was taken in 20% of 100 rows that a clone of the log "
         "has not seen, and it says 50%: how likely logged actions were cannot be told."
     )
+
+
+def test_whoever_acts_otherwise_later_is_found():
+    """The first hundred rows take 1 in a fifth, the second in four fifths, and a clone sees no
+    difference between them."""
+    likely = np.full((200, 2), 0.5)
+    assert changed(likely, coins()) == (
+        "in the first half of the log 'action[1]' was taken in 20% of 100 rows, and by what was "
+        "done in all of it in 50%: whoever acted has changed on the way, and how likely each "
+        "action was can only be logged."
+    )
+    right = np.repeat([[0.8, 0.2], [0.2, 0.8]], 100, axis=0)
+    assert changed(right, coins()) == ""
+    assert changed(likely, coins([0.5, 0.5])) == ""
+    # Wrong in both halves alike is wrong, but no change.
+    assert changed(likely, coins([0.2, 0.2])) == ""
+
+
+def test_mean_chances_of_two_who_acted_are_wrong_and_logged_ones_right():
+    """The second half goes on oftener than the first. What is always on is worth what it is by the
+    chances of either; by their means in each state, which are as right as a clone can have them,
+    the truth lies outside."""
+    halves = [(on, chain_log(300, on=on, seed=round(10 * on))) for on in (0.5, 0.95)]
+    both = concatenate({f"{on}": log for on, log in halves}, "both")
+    own = np.concatenate([np.full(len(log), on) for on, log in halves])
+    state, went = both.obs.argmax(axis=1), both.action[:, 1] == 1
+    mean = np.array([went[state == each].mean() for each in range(3)])[state]
+    always, zeros = Actor.of(lambda obs: np.ones(len(obs), int), both), np.zeros(len(both))
+    truth, inside = chain_value(1.0), []
+    for on in (own, mean):
+        likely = Propensities(values=np.where(went, on, 1 - on), made_by="hand")
+        measure = Measure(discount=0.9)
+        found = weighting(Logged(dataset=both), always, likely, zeros, zeros, measure)["weighted"]
+        assert isinstance(found, Estimate)
+        assert found.interval is not None
+        inside.append(found.interval[0] < truth < found.interval[1])
+    assert inside == [True, False]
+    assert "whoever acted has changed" in changed(np.stack([1 - mean, mean], axis=1), both)
 
 
 def test_of_few_rows_luck_is_not_excluded():
@@ -77,9 +128,11 @@ def test_what_is_as_rare_as_the_least_weight_is_no_fault():
 def test_a_clone_of_the_log_has_no_fault_and_one_of_another_has():
     seen, unseen = chain_log(300, on=0.7), chain_log(100, on=0.7, seed=1)
     clone = cloned(seen, updates=500, seed=0)
-    assert fault_of(clone, unseen) == ""
+    assert fault_of(clone, unseen, seen) == ""
     other = chain_log(300, on=0.2, seed=2)
-    assert "'action[0]' was taken in" in fault_of(clone, other)
+    assert "rows that a clone of the log has not seen" in fault_of(clone, other, seen)
+    both = concatenate({"a": seen, "b": other}, "both")
+    assert "whoever acted has changed" in fault_of(clone, unseen, both)
     found = propensities(unseen, clone, "nothing holds.")
     assert found.why == "nothing holds."
     assert found.facts == {"logged_propensities": 0.0}

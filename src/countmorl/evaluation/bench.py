@@ -106,7 +106,7 @@ class Bench:
         clone = cloned(taught, updates=config.clone_updates, seed=seed)
         likely = None
         if dataset.discrete:
-            fault = _fault(clone, taught, judged, config.clone_updates, seed)
+            fault = _fault(clone, dataset, judged, config.clone_updates, seed)
             likely = propensities(rows.dataset, clone, fault)
         actor = Actor(name="clone", act=clone.act, space=dataset.space)
         if model is None:
@@ -248,19 +248,19 @@ class Bench:
         return found
 
 
-def _fault(clone: Policy, taught: Dataset, judged: Dataset | None, updates: int, seed: int) -> str:
+def _fault(clone: Policy, dataset: Dataset, judged: Dataset | None, updates: int, seed: int) -> str:
     """What is wrong with a clone's chances on rows that it has not seen.
 
     Where it has seen all, it is one of nine tenths of the episodes that is put to the last.
     """
-    if taught.propensity is not None:
+    if dataset.propensity is not None:
         return ""
     if judged is None:
-        some, judged = split(taught, draw_holdout(taught, PUT_TO, seed))
+        taught, judged = split(dataset, draw_holdout(dataset, PUT_TO, seed))
         if judged is None:  # Nor are there episodes enough for weights.
             return ""
-        clone = cloned(some, updates=updates, seed=seed)
-    return fault_of(clone, judged)
+        clone = cloned(taught, updates=updates, seed=seed)
+    return fault_of(clone, judged, dataset)
 
 
 def judging_rows(

@@ -1,7 +1,7 @@
 """How likely logged actions were: as the log says, or else as a clone of it estimates.
 
-Weights are quotients of chances, multiplied step by step, so a clone's chances are held against
-rows that it has not seen, E[1{A = a}] = E[b(a | s)] in every part of them, before they are used.
+Weights are quotients of chances, multiplied step by step. So a clone's chances are held against
+what was done, E[1{A = a}] = E[b(a | s)] in every part of the log, before they are used.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ RARE = 1e-3
 """An action that was logged is taken to have been at least so likely, where that is estimated."""
 TIMES = 1.5
 """How many times as often as foretold, or as seldom, actions may be taken in a part of the rows."""
+CHANGED = 1.2
+"""The same of a half of the log, whose episodes err in one direction at every step."""
 LUCK = 1e-3
 """How often chances that are right may be refused by bad luck."""
 PARTS = 10
+Part = tuple[int, np.ndarray, str]
+"""An action, rows in which it is counted, and what they are called."""
 APART = 3.0
 """How many times logged chances may be those of a clone, or they of them, at half of the rows."""
 
@@ -69,38 +73,71 @@ def _of_taken(clone: Policy, rows: Dataset) -> np.ndarray:
     return np.maximum((chances(clone, rows.obs) * rows.action).sum(axis=1), RARE)
 
 
-def fault_of(clone: Policy, unseen: Dataset) -> str:
-    """Where a clone's chances do not hold on rows that it has not seen, a sentence; or nothing.
+def fault_of(clone: Policy, unseen: Dataset, whole: Dataset) -> str:
+    """Why a clone's chances of the logged actions cannot be used, a sentence; or nothing.
 
-    Every action is counted in parts of the rows: on both sides of each observed number's median,
-    and in tenths by the clone's own chance of it.
+    `unseen` are rows of the log that have not taught it.
     """
-    return miscounted(chances(clone, unseen.obs), unseen)
+    of = lambda data: chances(clone, data.obs)  # noqa: E731
+    return miscounted(of(unseen), unseen) or changed(of(whole), whole)
+
+
+def changed(foretold: np.ndarray, whole: Dataset) -> str:
+    """Whether who logged has changed on the way, by chances [n, actions] that know no time.
+
+    Products of mean chances are then not those of any episode.
+    """
+    first, second = np.split(np.arange(len(whole)), [len(whole) // 2])
+    halves = {"first": first, "second": second}
+    parts = [(a, rows, side) for side, rows in halves.items() for a in range(whole.action_dim)]
+    # What is wrong in both halves alike is no change.
+    usual = whole.action.mean(axis=0) / np.maximum(foretold.mean(axis=0), 1e-12)
+    found = _worst(foretold * usual, whole, parts, CHANGED)
+    if found is None:
+        return ""
+    action, half, taken, expected, rows = found
+    return (
+        f"in the {half} half of the log '{action}' was taken in {taken:.0%} of {rows:,} rows, and "
+        f"by what was done in all of it in {expected:.0%}: whoever acted has changed on the way, "
+        "and how likely each action was can only be logged."
+    )
 
 
 def miscounted(foretold: np.ndarray, unseen: Dataset) -> str:
-    """The same of chances [n, actions]: the part that is the least likely by them."""
-    done, found = unseen.action > 0, list(_parts(foretold, unseen))
-    level, worst = LUCK / max(1, len(found)), ""
-    for action, rows, said in found:
-        taken = int(done[rows, action].sum())
+    """Where chances [n, actions] do not hold on rows that have not taught them.
+
+    Every action is counted on both sides of each observed number's median, and in tenths of the
+    rows by its own chance.
+    """
+    found = _worst(foretold, unseen, list(_parts(foretold, unseen)), TIMES)
+    if found is None:
+        return ""
+    action, where, taken, expected, rows = found
+    return (
+        f"{where}, '{action}' was taken in {taken:.0%} of {rows:,} rows that a clone of the log "
+        f"has not seen, and it says {expected:.0%}: how likely logged actions were cannot be told."
+    )
+
+
+def _worst(
+    foretold: np.ndarray, data: Dataset, parts: list[Part], times: float
+) -> tuple[str, str, float, float, int] | None:
+    """The part that is the least likely by the chances: what was taken, where, how often, how
+    often by them, and of how many rows. None where luck explains all, or nothing is far off."""
+    done, level, found = data.action > 0, LUCK / max(1, len(parts)), None
+    for action, rows, said in parts:
+        taken, count = int(done[rows, action].sum()), len(rows)
         expected = float(foretold[rows, action].sum())
-        least = RARE * len(rows)
-        times = max(taken, least) / max(expected, least)
+        ratio = max(taken, RARE * count) / max(expected, RARE * count)
         # A count of rare events; of frequent ones it varies less, so this refuses too seldom.
         luck = min(stats.poisson.sf(taken - 1, expected), stats.poisson.cdf(taken, expected))
-        if luck < level and not 1 / TIMES <= times <= TIMES:
+        if luck < level and not 1 / times <= ratio <= times:
             level = luck
-            worst = (
-                f"{said}, '{unseen.action_names[action]}' was taken in {taken / len(rows):.0%} of "
-                f"{len(rows):,} rows that a clone of the log has not seen, and it says "
-                f"{expected / len(rows):.0%}: how likely logged actions were cannot be told."
-            )
-    return worst
+            found = data.action_names[action], said, taken / count, expected / count, count
+    return found
 
 
-def _parts(foretold: np.ndarray, unseen: Dataset) -> Iterator[tuple[int, np.ndarray, str]]:
-    """An action, rows in which it is counted, and what they are called."""
+def _parts(foretold: np.ndarray, unseen: Dataset) -> Iterator[Part]:
     actions = range(foretold.shape[1])
     for name, column in zip(unseen.obs_names, unseen.obs.T, strict=True):
         middle = np.median(column)
