@@ -79,6 +79,35 @@ class TestImport:
         assert "one of 2: 0 50%, 0.5 50%" in out
         assert countmorl.load("l.hdf5").action_names == ("0", "0.5")
 
+    def test_how_likely_actions_were_is_kept_from_the_table_to_every_copy(self, run_cli, tmp_path):
+        """The proposed schema knows the column by its name, an option names any."""
+        likely = [0.2, 0.4, 0.8, 1.0] * 5
+        lines = rows().replace(HEADER, "patient,t,x,y,action,reward,died").splitlines()
+        table = [f"{a},{b}" for a, b in zip(lines, ["action_prob", *likely], strict=True)]
+        (tmp_path / "log.csv").write_text("\n".join(table))
+        run_cli("data", "schema", "log.csv", "-o", "log.toml")
+        assert 'propensity = "action_prob"' in (tmp_path / "log.toml").read_text()
+        words = ("data", "import", "log.csv", "--schema", "log.toml", "-o")
+        code, _, err = run_cli(*words, "never.hdf5")
+        assert (code, "say --discrete where the action is a choice" in err) == (2, True)
+        code, out, err = run_cli(*words, "log.hdf5", "--discrete")
+        assert (code, err) == (0, "")
+        told = "propensity  logged: 0.6 (from 0.2 to 1)"
+        assert told in out
+        run_cli("data", "convert", "log.hdf5", "copy.npz")
+        for name in ("log.hdf5", "copy.npz"):
+            dataset = countmorl.load(name)
+            assert dataset.propensity == pytest.approx(likely)
+            assert dataset.obs_names == ("x", "y")
+            _, out, _ = run_cli("data", "info", name)
+            assert " ".join(told.split()) in " ".join(out.split())
+        table[3] = table[3].removesuffix("0.8") + "1.4"
+        (tmp_path / "log.csv").write_text("\n".join(table))
+        code, _, err = run_cli(*words, "bad.hdf5", "--discrete", "--propensity", "action_prob")
+        assert code == 2
+        assert "The propensity 'action_prob' is 1.4 in row 3 of log.csv" in err
+        assert not (tmp_path / "bad.hdf5").exists()
+
     def test_a_proposed_schema_imports_the_log(self, run_cli, tmp_path):
         text = rows().replace(HEADER, "patient,t,x,y,dose,reward,died")
         (tmp_path / "log.csv").write_text(text)

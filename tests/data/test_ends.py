@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from countmorl.data.ends import BLOCK, breaks
 from countmorl.data.fields import Fields
 from countmorl.data.sources import load
 from countmorl.errors import DataError
@@ -138,3 +139,19 @@ def test_ids_that_are_text_in_a_file(log, save, tmp_path, ending):
     stored = ids.astype("S") if ending == "hdf5" else ids
     path = save(tmp_path / f"log.{ending}", arrays | {"episode_id": stored})
     assert load(path).episode_ends.tolist() == [9, 19, 29, 39]
+
+
+def test_breaks_by_hand():
+    obs = np.array([[0.0], [1.0], [5.0], [6.0]])
+    after = np.array([[1.0], [2.0], [6.0], [7.0]])
+    assert breaks(obs, after).tolist() == [False, True, False, False]
+    assert breaks(obs, None).tolist() == [False] * 4
+
+
+def test_breaks_are_found_across_blocks():
+    obs = np.zeros((BLOCK + 3, 2), np.float32)
+    after = obs.copy()
+    rows = [0, BLOCK - 1, BLOCK, BLOCK + 1]
+    after[rows, 1] = 1
+    after[-1] = 9  # The last row has no successor to differ from.
+    assert np.flatnonzero(breaks(obs, after)).tolist() == rows

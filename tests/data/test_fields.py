@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from countmorl.data.fields import BLOCK, Fields, breaks, not_finite
+from countmorl.data.fields import Fields, not_finite
 from countmorl.envs.tasks import TASKS
 from countmorl.errors import DataError
 
@@ -123,22 +123,6 @@ def test_not_finite_numbers_are_named_by_field_and_first_row(key):
 )
 def test_not_finite_finds_exactly_the_bad_rows(values):
     assert not_finite(values).tolist() == np.flatnonzero(~np.isfinite(values)).tolist()
-
-
-def test_breaks_by_hand():
-    obs = np.array([[0.0], [1.0], [5.0], [6.0]])
-    after = np.array([[1.0], [2.0], [6.0], [7.0]])
-    assert breaks(obs, after).tolist() == [False, True, False, False]
-    assert breaks(obs, None).tolist() == [False] * 4
-
-
-def test_breaks_are_found_across_blocks():
-    obs = np.zeros((BLOCK + 3, 2), np.float32)
-    after = obs.copy()
-    rows = [0, BLOCK - 1, BLOCK, BLOCK + 1]
-    after[rows, 1] = 1
-    after[-1] = 9  # The last row has no successor to differ from.
-    assert np.flatnonzero(breaks(obs, after)).tolist() == rows
 
 
 def test_an_episode_ends_where_the_log_does_not_go_on():

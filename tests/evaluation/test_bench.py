@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from countmorl.data.holdout import draw_holdout
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.evaluation.acting import Actor
-from countmorl.evaluation.base import Refusal
+from countmorl.evaluation.base import Estimate, Refusal
 from countmorl.evaluation.bench import Bench, BenchConfig
 from countmorl.evaluation.fqe import FQEConfig
 from countmorl.evaluation.measure import Measure
-from worlds import linear_log, true_model
+from worlds import chain_log, linear_log, true_model
 
 CONFIG = BenchConfig(
     clone_updates=100,
@@ -84,3 +85,49 @@ def test_critics_that_diverge_or_only_extrapolate_are_refused(bench):
     assert bench._fitted_q(wild, off=0.0).why == "the critics have diverged."
     assert "does what was never done" in bench._fitted_q(bench.log_fit, off=0.3).why
     assert "give a --discount" in replace(bench, log_fit=None)._fitted_q(None, off=0.0).why
+
+
+def chained(share=0.0, updates=400, factor=None):
+    """A bench of a log of the chain, whose own chances may be given, times a factor."""
+    data = chain_log(200, on=0.9)
+    if factor is not None:
+        likely = factor * np.where(data.action[:, 1] == 1, 0.9, 0.1)
+        data = replace(data, propensity=likely.astype(np.float32))
+    config = BenchConfig(
+        clone_updates=updates,
+        critics=False,
+        model=EnsembleConfig(members=2, elites=2, width=8, batch=32, holdout=20, max_epochs=1),
+    )
+    holdout = draw_holdout(data, share, 0)
+    return Bench.of(data, holdout, None, Measure(discount=0.9, horizon=20), config=config)
+
+
+def always_on(obs):
+    return np.ones(len(obs), int)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_a_clone_that_has_learned_nothing_weighs_nothing(share):
+    """Whatever is set aside: without it a clone of nine tenths is put to the last one."""
+    found = judged(chained(share, updates=1), always_on).opinions["weighted"]
+    assert isinstance(found, Refusal)
+    assert "rows that a clone of the log has not seen, and it says" in found.why
+    found = judged(chained(share), always_on).opinions["weighted"]
+    assert isinstance(found, Estimate)
+    assert found.made_by.endswith(
+        "weighted by the chances that a clone of the log gives its actions"
+    )
+    assert found.facts["logged_propensities"] == 0
+
+
+def test_logged_chances_go_before_a_clones():
+    """Even one that has learned nothing is not asked. Chances an eighth as great weigh all alike,
+    but are said to be odd."""
+    right, odd = (judged(chained(updates=1, factor=each), always_on) for each in (1, 1 / 8))
+    one, other = right.opinions["weighted"], odd.opinions["weighted"]
+    assert isinstance(one, Estimate)
+    assert one.made_by == "200 logged episodes, weighted by logged propensities"
+    assert one.facts["logged_propensities"] == 1
+    assert isinstance(other, Estimate)
+    said = "the logged propensities are"
+    assert [said in " ".join(each.notes) for each in (right, odd)] == [False, True]

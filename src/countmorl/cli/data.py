@@ -10,7 +10,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.data_import import import_log, propose_schema
-from countmorl.cli.output import Data, points, print_json, print_pairs, print_table
+from countmorl.cli.output import Data, points, print_json, print_pairs, print_table, propensity_row
 from countmorl.collecting.collect import collect as roll
 from countmorl.data.check import check as find_problems
 from countmorl.data.dataset import Dataset
@@ -90,6 +90,7 @@ def info(
             "score": points(card["score"]["mean"], card["score"]["std"]),
             "terminated": f"{card['terminated']:,} rows",
             "truncated": f"{card['truncated']:,} rows",
+            **propensity_row(card["propensity"]),
             "next unknown": f"{card['next_unknown']:,} rows (they teach a model no change; "
             "where the task ended, they teach the reward and the end)",
             "hash": card["hash"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 from tyro.conf import Positional
 
-from countmorl.cli.output import print_json, print_pairs, print_table
+from countmorl.cli.output import print_json, print_pairs, print_table, propensity_row
 from countmorl.data.foreign import kind_of
 from countmorl.errors import ConfigError, DataError
 from countmorl.files import write_text
@@ -33,6 +33,7 @@ def import_log(
     obs: Words = (),
     action: Words = (),
     reward: str | None = None,
+    propensity: str | None = None,
     terminated: str | None = None,
     truncated: str | None = None,
     episode: str | None = None,
@@ -71,6 +72,8 @@ def import_log(
         obs: Columns of the observation: names, wild-cards ('lab_*'), or "name = expression".
         action: Columns of the action, in the same way.
         reward: The column of the reward, or an expression.
+        propensity: The column that says how likely the logged action was when it was taken, or an
+            expression; for actions that are one of a list. Judging weighs episodes by it.
         terminated: A column or an expression that is true where the task itself ended.
         truncated: A column or an expression that is true where an episode was cut.
         episode: The column that says to which episode a row belongs. Without it, and without
@@ -110,6 +113,7 @@ def import_log(
 
     given: dict[str, Any] = {
         "reward": reward,
+        "propensity": propensity,
         "terminated": terminated,
         "truncated": truncated,
         "episode": episode,
@@ -242,6 +246,7 @@ def _print(found: Imported, path: Path) -> None:
             "episodes": f"{found.episodes:,}, cut by {_cut(found)}",
             "ends": f"{found.terminated:,} terminated, {found.truncated:,} truncated",
             "action": _described(found),
+            **propensity_row(found.propensity),
             "rows": f"{found.rows:,}" + (f", {found.dropped:,} dropped" if found.dropped else ""),
         }
     )

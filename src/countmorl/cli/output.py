@@ -100,3 +100,11 @@ def _judged(run: Run, summary: Summary) -> str:
     if run.manifest.options.eval_every:
         return "Not simulated: no environment is known for this dataset (--task names one)."
     return "Not simulated, since --eval-every is 0."
+
+
+def propensity_row(found: dict[str, float] | None) -> dict[str, str]:
+    """How likely logged actions were, where the log says so."""
+    if found is None:
+        return {}
+    low, high = found["low"], found["high"]
+    return {"propensity": f"logged: {found['median']:.3g} (from {low:.3g} to {high:.3g})"}

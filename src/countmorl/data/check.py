@@ -39,6 +39,7 @@ TESTS: tuple[Callable[[Fields], Iterator[Finding]], ...] = (
     reading.doubtful_actions,
     reading.lost,
     reading.infinite,
+    reading.propensities,
     action_tests.bounds,
     action_tests.outliers,
     episodes.flags,

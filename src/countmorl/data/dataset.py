@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from countmorl.data.fields import Fields
+from countmorl.data.propensity import checked, described
 from countmorl.envs.tasks import Task, mean_and_spread
 from countmorl.errors import DataError
 from countmorl.files import digest
@@ -42,6 +43,8 @@ class Dataset:
     space: ActionSpace
     """Bounds of the actions; where they are discrete, `action` holds one-hot vectors."""
     name: str
+    propensity: np.ndarray | None = None
+    """How likely each action was when it was taken, where a log of discrete ones says so."""
     task: Task | None = None
     schema: Schema | None = None
     """What the columns mean, where the log came from a table."""
@@ -68,6 +71,7 @@ class Dataset:
             episode_ends=raw.episode_ends,
             space=space,
             name=raw.name,
+            propensity=checked(raw.propensity, raw.name),
             task=raw.task,
             schema=raw.schema,
             unused=raw.unused,
@@ -106,7 +110,8 @@ class Dataset:
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """Every array with one entry per row, by name."""
-        return {name: getattr(self, name) for name in COLUMNS}
+        own = {} if self.propensity is None else {"propensity": self.propensity}
+        return {name: getattr(self, name) for name in COLUMNS} | own
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -259,6 +264,7 @@ class Dataset:
             "terminated": int(self.terminated.sum()),
             "truncated": int(self.truncated.sum()),
             "next_unknown": int((~self.next_known).sum()),
+            "propensity": described(self.propensity),
             "length": {
                 "mean": float(lengths.mean()),
                 "min": int(lengths.min()),

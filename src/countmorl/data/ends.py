@@ -12,6 +12,8 @@ from countmorl.runs.options import Done
 
 CUTS = ("ended", "started", "episode", "episode_ends", "done")
 """Arrays, beside the two flags, that tell where episodes end."""
+BLOCK = 100_000
+"""Rows that are compared at once."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,3 +121,15 @@ def _marked(given: np.ndarray | None, marked: np.ndarray) -> np.ndarray:
         marked[given] = True
     ends, last = np.flatnonzero(marked), len(marked) - 1
     return ends if len(ends) and ends[-1] == last else np.append(ends, last)
+
+
+def breaks(obs: np.ndarray, next_obs: np.ndarray | None) -> np.ndarray:
+    """Mark rows whose stored next observation is not the next row's observation."""
+    broken = np.zeros(len(obs), bool)
+    if next_obs is not None:
+        for start in range(0, len(obs) - 1, BLOCK):  # In blocks, so a large log is not copied.
+            stop = min(start + BLOCK, len(obs) - 1)
+            differs = next_obs[start:stop].ravel() != obs[start + 1 : stop + 1].ravel()
+            # Few numbers differ in a log, so their positions are found faster than a row-wise any.
+            broken[start + np.flatnonzero(differs) // obs.shape[1]] = True
+    return broken

@@ -13,15 +13,14 @@ import numpy as np
 from countmorl.data.actions import action_bound, one_hot_actions, stretched, understand
 from countmorl.data.aliases import KEYS, renamed, task_named
 from countmorl.data.columns import as_columns, as_flag, as_flat, same_rows
-from countmorl.data.ends import find_ends
+from countmorl.data.ends import breaks, find_ends
 from countmorl.data.precision import LARGEST, Loss, narrowed
+from countmorl.data.propensity import propensity_of
 from countmorl.envs.tasks import Task
 from countmorl.errors import DataError
 from countmorl.runs.options import DataOptions
 from countmorl.schema import Schema, schema_for
 from countmorl.spaces import SLACK, ActionSpace
-
-BLOCK = 100_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,6 +37,8 @@ class Fields:
     next_known: np.ndarray | None = None
     action_low: np.ndarray | None = None
     action_high: np.ndarray | None = None
+    propensity: np.ndarray | None = None
+    """How likely each action was when it was taken; of discrete ones alone."""
     discrete: bool = False
     """Actions were numbers 0 to K - 1; `action` holds them as one-hot vectors."""
     name: str = "arrays"
@@ -90,6 +91,7 @@ class Fields:
                 f"`next_obs` has {next_obs.shape[1]} columns but `obs` has {obs.shape[1]}. "
                 "Both hold the same quantities, one step apart."
             )
+        likely, told = propensity_of(arrays, rows, discrete=understood.count is not None)
         ends = find_ends(arrays, rows, breaks(obs, next_obs), options.done, name)
         return cls(
             obs=obs,
@@ -102,6 +104,7 @@ class Fields:
             episode_ends=ends.rows,
             action_low=action_bound(arrays.get("action_low"), action),
             action_high=action_bound(arrays.get("action_high"), action),
+            propensity=likely,
             discrete=understood.count is not None,
             name=name,
             task=task or task_named(found),
@@ -109,7 +112,7 @@ class Fields:
             action_note=understood.note,
             action_doubt=understood.doubt,
             unused=tuple(unused),
-            notes=(*notes, *ends.notes),
+            notes=(*notes, *told, *ends.notes),
             lost=lost,
             returning=ends.returning,
         )
@@ -286,15 +289,3 @@ def _numbers(
         if loss.key in numbers
         and (loss.key, loss.kind, loss.columns in flat) != ("next_obs", "precision", True)
     )
-
-
-def breaks(obs: np.ndarray, next_obs: np.ndarray | None) -> np.ndarray:
-    """Mark rows whose stored next observation is not the next row's observation."""
-    broken = np.zeros(len(obs), bool)
-    if next_obs is not None:
-        for start in range(0, len(obs) - 1, BLOCK):  # In blocks, so a large log is not copied.
-            stop = min(start + BLOCK, len(obs) - 1)
-            differs = next_obs[start:stop].ravel() != obs[start + 1 : stop + 1].ravel()
-            # Few numbers differ in a log, so their positions are found faster than a row-wise any.
-            broken[start + np.flatnonzero(differs) // obs.shape[1]] = True
-    return broken

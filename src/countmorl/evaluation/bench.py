@@ -9,20 +9,21 @@ from functools import cached_property
 import numpy as np
 
 from countmorl.data.dataset import Dataset
-from countmorl.data.holdout import split
+from countmorl.data.holdout import draw_holdout, split
 from countmorl.dynamics.fit import EnsembleConfig, EnsembleFit
 from countmorl.dynamics.layout import Layout
 from countmorl.errors import DataError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.base import Estimate, Opinion, Refusal
 from countmorl.evaluation.behaviour import behaviour
-from countmorl.evaluation.clone import chances, cloned
+from countmorl.evaluation.clone import cloned
 from countmorl.evaluation.fqe import LONGEST, Fitted, FQEConfig, fit_q, interval
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.lowered import lowered_value
 from countmorl.evaluation.measure import Measure
 from countmorl.evaluation.model_value import CLONE_CUT, ModelValue, Rolled
 from countmorl.evaluation.parts import learned_termination
+from countmorl.evaluation.propensity import Propensities, fault_of, propensities
 from countmorl.evaluation.stepping import ROLLOUTS
 from countmorl.evaluation.support import THIN, Support
 from countmorl.evaluation.verdict import Judgement, Way, decide
@@ -41,6 +42,8 @@ ENOUGH_STARTS = ROLLOUTS
 little, and where an episode began is nothing that a policy could have learned by heart."""
 SAMPLE = 2_000
 """Logged states at which a policy's own actions are looked at."""
+PUT_TO = 0.1
+"""Share of the episodes that a clone's chances are held against where nothing was set aside."""
 OFF = 0.1
 """Share of a policy's actions at logged states beyond which critics only extrapolate."""
 MISSES = 0.15
@@ -77,6 +80,8 @@ class Bench:
     """Where rollouts begin."""
     support: Support
     clone: Policy
+    likely: Propensities | None
+    """How likely logged actions were; None of vectors."""
     log_fit: Fitted | None
     """Critics of the log's own next actions."""
     model_value: ModelValue
@@ -103,6 +108,10 @@ class Bench:
         rows, starts, notes = judging_rows(dataset, judged)
         say("cloning the log's behaviour")
         clone = cloned(taught, updates=config.clone_updates, seed=seed)
+        likely = None
+        if dataset.discrete:
+            fault = _fault(clone, dataset, judged, config.clone_updates, seed)
+            likely = propensities(rows.dataset, clone, fault)
         actor = Actor(name="clone", act=clone.act, space=dataset.space)
         if model is None:
             say("fitting a model to roll out in")
@@ -132,6 +141,7 @@ class Bench:
             starts=starts,
             support=support,
             clone=clone,
+            likely=likely,
             log_fit=log_fit,
             model_value=value,
             clone_rolled=rolled,
@@ -158,7 +168,8 @@ class Bench:
                 way = Way(unseen=max(off, facts["way_cut"]), thin=max(thin, facts["thin"]))
         rewards = self.dataset.reward
         alike = bool((rewards == rewards[0]).all() and not self.dataset.terminated.any())
-        return decide(actor.name, self.log, opinions, way, alike=alike, notes=self.notes)
+        notes = (*self.notes, *(self.likely.notes if self.likely else ()))
+        return decide(actor.name, self.log, opinions, way, alike=alike, notes=notes)
 
     def _off(self, actor: Actor) -> tuple[float, float]:
         """Shares of the policy's actions at logged states that are unseen, and thin."""
@@ -231,16 +242,29 @@ class Bench:
 
     def _weighting(self, actor: Actor, fitted: Fitted | None) -> dict[str, Opinion]:
         data, logged = self.rows.dataset, self.rows
-        likely = q = value = np.zeros(len(data))
-        if data.discrete:
-            likely = (chances(self.clone, data.obs) * data.action).sum(axis=1)
+        q = value = np.zeros(len(data))
         beside = fitted is not None and self.measure.horizon is None
         if data.discrete and fitted is not None and beside:
             q, value = (fitted.q(data.obs, each) for each in (logged.actions, actor(data.obs)))
-        found = weighting(logged, actor, likely, q, value, self.measure, seed=self.seed)
+        found = weighting(logged, actor, self.likely, q, value, self.measure, seed=self.seed)
         if not beside:  # Critics of a plain sum know the time, which these tables do not hold.
             del found["doubly robust"]
         return found
+
+
+def _fault(clone: Policy, dataset: Dataset, judged: Dataset | None, updates: int, seed: int) -> str:
+    """What is wrong with a clone's chances on rows that it has not seen.
+
+    Where it has seen all, it is one of nine tenths of the episodes that is put to the last.
+    """
+    if dataset.propensity is not None:
+        return ""
+    if judged is None:
+        taught, judged = split(dataset, draw_holdout(dataset, PUT_TO, seed))
+        if judged is None:  # Nor are there episodes enough for weights.
+            return ""
+        clone = cloned(taught, updates=updates, seed=seed)
+    return fault_of(clone, judged, dataset)
 
 
 def judging_rows(

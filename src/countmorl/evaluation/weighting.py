@@ -17,11 +17,10 @@ from countmorl.evaluation.base import Estimate, Opinion, Refusal
 from countmorl.evaluation.behaviour import stretched
 from countmorl.evaluation.logged import Logged
 from countmorl.evaluation.measure import Measure, usual_reward
+from countmorl.evaluation.propensity import Propensities
 
 LEAST = 20.0
 """Episodes that must be left to speak for a policy."""
-RARE = 1e-3
-"""An action that was logged is taken to have been at least so likely."""
 DRAWS = 500
 
 
@@ -30,7 +29,8 @@ class Weighted:
     """Episodes as tables of steps, [episodes, steps]; what is past their ends is 0."""
 
     weight: np.ndarray
-    """Products of the ratios up to and with each step; beyond an end, the last one."""
+    """Products of the ratios up to and with each step; beyond an end, the last one. Whatever all
+    weights of a step are multiplied by is the same to everything here."""
     reward: np.ndarray
     """Discounted."""
     q: np.ndarray
@@ -78,7 +78,11 @@ def table(
     # What a cut episode would have gone on to earn comes with its last step, as the log's does.
     beyond = measure.earned(data).beyond * usual_reward(data, measure)
     filled = lambda column: np.where(live, column[rows], 0.0) * weights  # noqa: E731
-    weight = np.cumprod(np.where(live, ratio[rows], 1.0), axis=1)
+    with np.errstate(divide="ignore"):  # What the policy would not have done weighs nothing.
+        logs = np.cumsum(np.log(np.where(live, ratio[rows], 1.0)), axis=1)
+    # The greatest weight of a step is 1: products over hundreds of steps are beyond all numbers.
+    greatest = logs.max(axis=0)
+    weight = np.exp(logs - np.where(np.isfinite(greatest), greatest, 0.0))
     reward = filled(data.reward.astype(np.float64))
     reward[np.arange(len(lengths)), np.minimum(lengths, steps) - 1] += beyond
     return Weighted(weight=weight, reward=reward, q=filled(q), value=filled(value))
@@ -87,7 +91,7 @@ def table(
 def weighting(
     logged: Logged,
     actor: Actor,
-    propensity: np.ndarray,
+    likely: Propensities | None,
     q: np.ndarray,
     value: np.ndarray,
     measure: Measure,
@@ -96,31 +100,38 @@ def weighting(
 ) -> dict[str, Opinion]:
     """Both estimates; refused where too few episodes are left to speak for the policy.
 
-    `propensity` is how likely each logged action was, logged or estimated; `q` and `value` are the
-    critics' values of what was done, and of what the policy would do, at each row.
+    `q` and `value` are the critics' values of what was done, and of what the policy would do, at
+    each row.
     """
     data, names = logged.dataset, ("weighted", "doubly robust")
     made_by = "importance weighting of logged episodes"
-    if not data.discrete:
+    if not data.discrete or likely is None:
         why = "actions are vectors: how likely a logged one was cannot be told well enough."
         return {name: Refusal(made_by=made_by, why=why) for name in names}
     if logged.streams:
         why = "a log without episodes has nothing that could be weighted as a whole."
         return {name: Refusal(made_by=made_by, why=why) for name in names}
     same = (actor(data.obs) * data.action).sum(axis=1)
-    tables = table(logged, same / np.maximum(propensity, RARE), q, value, measure)
-    facts = {"effective_episodes": tables.effective}
+    tables = table(logged, same / likely.values, q, value, measure)
+    facts = {"effective_episodes": tables.effective, **likely.facts}
+    if likely.why:
+        return {name: Refusal(made_by=made_by, why=likely.why, facts=facts) for name in names}
     if tables.effective < LEAST:
         why = (
             f"{tables.effective:.1f} of {len(data.episode_ends):,} episodes are left to speak for "
             f"the policy, and {LEAST:.0f} are wanted: it does otherwise than the log."
         )
         return {name: Refusal(made_by=made_by, why=why, facts=facts) for name in names}
-    return _estimates(tables, measure, facts, logged, seed)
+    return _estimates(tables, measure, likely.made_by, facts, logged, seed)
 
 
 def _estimates(
-    tables: Weighted, measure: Measure, facts: dict[str, float], logged: Logged, seed: int
+    tables: Weighted,
+    measure: Measure,
+    by: str,
+    facts: dict[str, float],
+    logged: Logged,
+    seed: int,
 ) -> dict[str, Opinion]:
     rng, count = np.random.default_rng(seed), len(tables.weight)
     everything = np.arange(count)
@@ -137,7 +148,7 @@ def _estimates(
             value=float(centre[place]),
             interval=stretched(draws[:, place], float(centre[place]), round(tables.effective)),
             unit=measure.unit,
-            made_by=f"{count:,} logged episodes, weighted"
+            made_by=f"{count:,} logged episodes, weighted by {by}"
             + (", with critics beside" if place else ""),
             facts=facts | {"gain": gain, "gain_low": low, "gain_high": high},
         )

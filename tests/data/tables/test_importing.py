@@ -1,6 +1,8 @@
 """The whole way: hand-worked tables, every format, any order, any size of batch."""
 
 import datetime as dt
+import re
+from typing import ClassVar
 
 import h5py
 import numpy as np
@@ -9,9 +11,9 @@ import pytest
 
 import countmorl
 from countmorl.data.tables import encode, output, survey
-from countmorl.data.tables.importing import complete, import_arrays, import_file
+from countmorl.data.tables.importing import complete, from_table, import_arrays, import_file
 from countmorl.data.tables.request import Request, request_of
-from countmorl.errors import ConfigError, DataError
+from countmorl.errors import ConfigError, CountMorlError, DataError
 from countmorl.schema import Column, Schema
 
 CLINIC = pl.DataFrame(
@@ -251,3 +253,79 @@ class TestOptions:
         monkeypatch.setattr(encode, "settle", None)
         with pytest.raises(ConfigError, match="numbers, or one category, not both"):
             countmorl.from_table(CLINIC, **(ASKED | {"action": ["dose", "ward"], "obs": "lab_2"}))
+
+
+class TestPropensity:
+    """Two wards, two drugs; the first is given by a die, and the log knows its sides."""
+
+    LOG = pl.DataFrame(
+        {
+            "who": [1, 1, 2, 2, 2],
+            "when": [1, 0, 2, 0, 1],
+            "x": [0.5, 1.5, 2.5, 3.5, 4.5],
+            "drug": ["a", "b", "a", "a", "b"],
+            "prob": [0.5, 0.25, 0.125, 1.0, 0.75],
+            "odds": [1.0, 3.0, 7.0, 0.0, 1 / 3],
+            "r": [0.0, 0.0, 1.0, 0.0, 0.0],
+        }
+    )
+    ASKED: ClassVar = {"action": "drug", "reward": "r", "episode": "who", "time": "when"}
+
+    @pytest.mark.parametrize("propensity", ["prob", "1 / (1 + odds)"])
+    def test_rows_are_ordered_with_it(self, propensity):
+        dataset = from_table(self.LOG, obs="x", propensity=propensity, **self.ASKED)
+        assert dataset.obs[:, 0].tolist() == [1.5, 0.5, 3.5, 4.5, 2.5]
+        assert dataset.propensity == pytest.approx([0.25, 0.5, 1.0, 0.75, 0.125])
+
+    def test_it_looks_at_other_rows_as_any_expression(self):
+        asked = self.ASKED | {"propensity": "coalesce(lag(prob), 1)"}
+        dataset = from_table(self.LOG, obs="x", **asked)
+        assert dataset.propensity.tolist() == [1, 0.25, 1, 1, 0.75]
+
+    def test_a_wild_card_does_not_see_it(self):
+        dataset = from_table(self.LOG, obs="*", propensity="prob", **self.ASKED)
+        assert dataset.obs_names == ("x", "odds")
+
+    def test_rows_that_are_dropped_take_theirs_along(self):
+        log = self.LOG.with_columns(x=pl.when(pl.col("x") == 0.5).then(None).otherwise("x"))
+        dataset = from_table(log, obs="x", propensity="prob", missing="x=drop", **self.ASKED)
+        assert dataset.propensity.tolist() == [0.25, 1.0, 0.75, 0.125]
+
+    def test_blank_lines_need_none(self, tmp_path):
+        text = self.LOG.write_csv()
+        (tmp_path / "log.csv").write_text(text.replace("\n", "\n\n", 2))
+        dataset = from_table(tmp_path / "log.csv", obs="x", propensity="prob", **self.ASKED)
+        assert sorted(dataset.propensity) == sorted(self.LOG["prob"])
+
+    def test_a_log_of_other_columns_is_the_same_as_ever(self):
+        """The schema does not hold it: who acts by it, or reads a log without it, needs none."""
+        with_it = from_table(self.LOG, obs="x", propensity="prob", **self.ASKED)
+        without = from_table(self.LOG.drop("prob"), schema=with_it.schema)
+        assert without.propensity is None
+        assert without.schema == with_it.schema
+        again = from_table(self.LOG, schema=with_it.schema, propensity="prob")
+        assert again.hash == with_it.hash
+
+    @pytest.mark.parametrize(
+        ("changes", "how", "words"),
+        [
+            ({"prob": [0.5, None, 1, 1, None]}, {}, "'prob' is missing in 2 of 5 rows, first in"),
+            ({"prob": [0.5, 1, 0, 1, 1]}, {}, "'prob' is 0 in row 3. It says how likely"),
+            ({"prob": [0.5, 1, 1, 1, 1.2]}, {}, "'prob' is 1.2 in row 5."),
+            ({"prob": list("abcde")}, {}, "'prob'"),
+            ({}, {"missing": "prob=0.5"}, "Nothing can stand for a missing `propensity`"),
+            ({}, {"columns": {"prob": {"missing": "drop"}}}, "Nothing can stand for a missing"),
+            ({}, {"frame_skip": 2}, "With `frame_skip` 2 a step is made of as many actions"),
+            ({}, {"action": "odds"}, "'odds' is a number, of which a log can hold densities"),
+            ({}, {"propensity": "prop"}, "prop"),
+        ],
+    )
+    def test_what_is_refused(self, changes, how, words):
+        log = self.LOG.with_columns(**{n: pl.Series(v, strict=False) for n, v in changes.items()})
+        with pytest.raises(CountMorlError, match=re.escape(words)):
+            from_table(log, obs="x", **(self.ASKED | {"propensity": "prob"} | how))
+
+    def test_a_rule_for_all_is_not_for_it(self):
+        log = self.LOG.with_columns(prob=pl.Series([0.5, None, 1, 1, 1]))
+        with pytest.raises(DataError, match="'prob' is missing in 1 of 5 rows, first in row 2"):
+            from_table(log, obs="x", propensity="prob", missing="carry", **self.ASKED)

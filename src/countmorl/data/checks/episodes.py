@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from countmorl.data.checks.common import SHOWN, Timeline, of_rows
-from countmorl.data.fields import Fields, breaks
+from countmorl.data.ends import breaks
+from countmorl.data.fields import Fields
 from countmorl.data.findings import Finding
 
 ROUNDING = 1e-3

@@ -9,6 +9,7 @@ import numpy as np
 from countmorl.data.checks.common import named, of_columns, of_rows
 from countmorl.data.fields import Fields, not_finite
 from countmorl.data.findings import Finding
+from countmorl.data.propensity import impossible
 
 ABSURD = 1e6
 MANY = 20
@@ -56,6 +57,16 @@ def infinite(fields: Fields) -> Iterator[Finding]:
                 rows = np.setdiff1d(rows, loss.rows, assume_unique=True)
         if len(rows):
             yield of_rows("error", "not-finite", rows, f"`{key}` is NaN or infinite")
+
+
+def propensities(fields: Fields) -> Iterator[Finding]:
+    """Chances of logged actions that are no chances of what has happened."""
+    if fields.propensity is None:
+        return
+    rows = impossible(fields.propensity)
+    if len(rows):
+        text = "`propensity` must be above 0 and at most 1: how likely the logged action was"
+        yield of_rows("error", "propensity", rows, text)
 
 
 def scales(fields: Fields) -> Iterator[Finding]:

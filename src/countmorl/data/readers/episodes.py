@@ -16,7 +16,7 @@ from countmorl.errors import DataError
 from countmorl.runs.options import ActionKind, DataOptions
 
 FLAGS = ("terminated", "truncated", "done", "ended", "started")
-STEP = ("obs", "action", "reward", "next_obs", *FLAGS)
+STEP = ("obs", "action", "reward", "next_obs", "propensity", *FLAGS)
 """What an episode may hold of each of its steps."""
 
 SIDE = (Mapping, np.ndarray, list)
@@ -150,7 +150,9 @@ def _arrays(part: Episode, number: int, names: dict[str, Names | None]) -> dict[
                     f"`{key}` of episode {number} has the columns {_listed(own)}, but the first "
                     f"one has {_listed(seen)}. Give all of them the same, in the same order."
                 )
-    arrays["reward"] = as_flat("reward", np.asarray(part["reward"]))
+    for key in ("reward", "propensity"):
+        if key in part:
+            arrays[key] = as_flat(key, np.asarray(part[key]))
     for key in FLAGS:
         if key in part:
             flag = as_flag(key, np.atleast_1d(part[key]))

@@ -31,6 +31,8 @@ from countmorl.files import atomic
 from countmorl.runs.options import DataOptions
 
 NEEDED = ("observations", "actions", "rewards", "terminals")
+ABOUT = ("action_low", "action_high", "action_count", "schema")
+"""Arrays that are not about rows."""
 D3RLPY = ("discrete_action", "version", "create_mask", "mask_size")
 """What d3rlpy's flat files (version 1) hold about themselves."""
 
@@ -172,7 +174,8 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
     missing = [key for key in NEEDED if key not in found]
     if missing:
         raise DataError(f"d4rl-exact needs `{missing[0]}`, which the file does not have.")
-    rows = _rows(found, NEEDED[:3])
+    likely = [key for key in found if KEYS.get(key) == "propensity"]
+    rows = _rows(found, (*NEEDED[:3], *likely))
     if rows < 2:
         raise DataError("d4rl-exact drops the last row, and there is no other.")
     terminals = _flags(found, "terminals", rows)
@@ -193,7 +196,8 @@ def exact_rows(found: dict[str, np.ndarray], horizon: int | None) -> dict[str, n
         "next_observations": found["observations"][1:][keep],
         "terminals": terminals[:-1][keep],
         "episode_ends": np.append(np.flatnonzero(ends), keep.sum() - 1),
-        **{key: found[key] for key in found if key.startswith(("action_", "schema"))},
+        **{key: found[key] for key in found if KEYS.get(key) in ABOUT},
+        **{key: found[key][:-1][keep] for key in likely},
     }
 
 
@@ -211,6 +215,8 @@ def write_hdf5(dataset: Dataset, path: Path) -> None:
     }
     if not dataset.next_known.all():
         columns["next_known"] = dataset.next_known
+    if dataset.propensity is not None:
+        columns["propensity"] = dataset.propensity
     flagged = (dataset.terminated | dataset.truncated)[dataset.episode_ends]
     if not flagged[:-1].all():
         columns["episode_ends"] = dataset.episode_ends

@@ -19,7 +19,7 @@ from countmorl.errors import ConfigError, DataError, did_you_mean
 from countmorl.schema import Column, Kind
 
 NAMED = re.compile(r'\s*("(?:[^"])+"|[^=<>!()]+?)\s*=(?!=)\s*(.+)', re.DOTALL)
-ROLES = ("reward", "terminated", "truncated", "episode", "time", "flag")
+ROLES = ("reward", "propensity", "terminated", "truncated", "episode", "time", "flag")
 KINDS: dict[Holds, Kind] = {
     "number": "number",
     "boolean": "boolean",

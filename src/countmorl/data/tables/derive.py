@@ -30,12 +30,18 @@ class Span:
     episode: np.ndarray
 
 
-def derive(found: Survey, order: Order, reward: np.ndarray, flags: dict) -> None:
+def derive(
+    found: Survey,
+    order: Order,
+    reward: np.ndarray,
+    flags: dict,
+    chance: np.ndarray | None = None,
+) -> None:
     """Compute what looks at other rows, and put it where all other numbers are."""
     layout = found.layout
     columns = [(i, s) for i, s in enumerate(layout.columns) if s.is_shifted]
-    others = [(reward, layout.reward)] + [(flags[f], s) for f, s in layout.flags.items()]
-    others = [(target, source) for target, source in others if source.is_shifted]
+    targets = {"reward": reward, "propensity": chance, **flags}
+    others = [(targets[role], s) for role, s in layout.others.items() if s.is_shifted]
     if not columns and not others:
         return
     formulas = [source.formula for _, source in (*columns, *others) if source.formula]

@@ -15,6 +15,7 @@ import numpy as np
 from countmorl.data.dataset import Dataset
 from countmorl.data.fields import Fields
 from countmorl.data.findings import Finding
+from countmorl.data.propensity import described
 from countmorl.data.tables.bounds import Bounds
 from countmorl.data.tables.columns import resolve_exogenous
 from countmorl.data.tables.derive import derive
@@ -22,7 +23,7 @@ from countmorl.data.tables.encode import settle
 from countmorl.data.tables.engine import explained_panic
 from countmorl.data.tables.episodes import Order, Rows, gap_length, put_in_order
 from countmorl.data.tables.layout import Layout, lay_out, no_rows
-from countmorl.data.tables.missing import refuse_infinite, refuse_missing
+from countmorl.data.tables.missing import refuse_improbable, refuse_infinite, refuse_missing
 from countmorl.data.tables.output import Make, judge_actions, write_rest, write_steps
 from countmorl.data.tables.request import SHARED, Request, request_of
 from countmorl.data.tables.scan import open_table
@@ -50,6 +51,8 @@ class Imported:
     """Bounds of actions that are numbers."""
     shares: dict[str, float]
     """How often each of the discrete actions was taken."""
+    propensity: dict[str, float] | None
+    """How likely logged actions were, where the table tells: least, middle and greatest."""
     missing: dict[str, int]
     """Values that were missing, by column."""
     findings: tuple[Finding, ...]
@@ -109,14 +112,15 @@ def _finish(found: Survey, request: Request, gap: float | None, make: Make) -> I
     blank = np.concatenate(found.blank)
     if found.rows - len(blank) < 2:
         raise no_rows(found.layout.frame.table, found.rows - len(blank))
-    order, reward, flags = _ordered(found, gap, blank)
-    derive(found, order, reward, flags)
+    order, reward, chance, flags = _ordered(found, gap, blank)
+    derive(found, order, reward, flags, chance)
     refuse_missing(found, reward, flags)
     for tally in found.tallies:
         tally.check_precision()
     refuse_infinite(found, reward)
+    refuse_improbable(found, chance)
     truth = known_flags(found, flags)
-    steps = make_steps(found, order, reward, truth, request.frame_skip)
+    steps = make_steps(found, order, reward, truth, request.frame_skip, chance)
     readers = settle(found, history=request.history)
     schema = _schema(found.layout, [reader.column for reader in readers], request)
     actions = write_steps(found, steps, readers, schema, make)
@@ -132,30 +136,34 @@ def _finish(found: Survey, request: Request, gap: float | None, make: Make) -> I
         dropped=steps.dropped,
         bounds=tuple(bounds),
         shares=shares,
+        propensity=described(steps.propensity),
         missing={tally.name: tally.missing for tally in found.tallies if tally.missing},
         findings=(*order.findings, *steps.findings, *_columns(found, schema), *odd),
     )
 
 
-def _ordered(found: Survey, gap: float | None, blank: np.ndarray) -> tuple[Order, np.ndarray, dict]:
-    """Rows in order; rewards and flags of the whole table, in the table's order."""
+def _ordered(
+    found: Survey, gap: float | None, blank: np.ndarray
+) -> tuple[Order, np.ndarray, np.ndarray | None, dict]:
+    """Rows in order; rewards, chances and flags of the whole table, in the table's order."""
     ids = np.concatenate(found.ids) if found.ids else None
     times = np.concatenate(found.times) if found.times else None
     flags = {flag: np.concatenate(values) for flag, values in found.flags.items()}
     reward = np.concatenate(found.rewards)
-    for parts in (found.ids, found.times, found.rewards):
+    chance = np.concatenate(found.chances) if found.chances else None
+    for parts in (found.ids, found.times, found.rewards, found.chances):
         parts.clear()  # They are held once, not twice.
     first = known_flags(found, {"flag": flags["flag"]})["flag"] if "flag" in flags else None
     if not len(blank):
         order = put_in_order(ids, times, first, gap, found.rows, Rows(found.where))
-        return order, reward, flags
+        return order, reward, chance, flags
     present = np.delete(np.arange(found.rows), blank)
     ids, times, first = (None if k is None else k[present] for k in (ids, times, first))
     table = Rows(found.where, present)
     order = put_in_order(ids, times, first, gap, len(present), table)
     rows = present if order.rows is None else present[order.rows]
     odd = Rows(found.where).finding("blank-rows", blank, "lines of the text are blank; left out")
-    return replace(order, rows=rows, findings=(*order.findings, odd)), reward, flags
+    return replace(order, rows=rows, findings=(*order.findings, odd)), reward, chance, flags
 
 
 def _schema(layout: Layout, columns: Sequence[Column], request: Request) -> Schema:
@@ -197,6 +205,7 @@ def from_table(
     obs: str | Sequence[str] = (),
     action: str | Sequence[str] = (),
     reward: str | None = None,
+    propensity: str | None = None,
     schema: Schema | str | Path | None = None,
     name: str | None = None,
     **options: Any,
@@ -204,15 +213,16 @@ def from_table(
     """Make a dataset of a table: a DataFrame of any library, paths of files, or a list of rows.
 
     `obs` and `action` name columns, by wild-cards too (`lab_*`), or compute them
-    (`"rise = temp - lag(temp)"`); `reward` is a column or an expression. Further options are those
-    of `countmorl data import`: `columns` (what is said of single ones, by name:
+    (`"rise = temp - lag(temp)"`); `reward` is a column or an expression, and so is
+    `propensity`, how likely each of discrete actions was when it was taken. Further options are
+    those of `countmorl data import`: `columns` (what is said of single ones, by name:
     `{"visit": {"kind": "weekday"}}`), `episode`, `time`, `gap`, `flag`, `terminated`, `truncated`,
     `missing`, `history`, `frame_skip`, `exogenous`, `categories`, `scale`, `actions`,
     `action_low`, `action_high`, `null`, `decimal_comma`, `separator`, `date_format`,
     `most_categories`. `schema` is a `Schema` or the path of a schema file, which the options
     change.
     """
-    given = {"obs": obs, "action": action, "reward": reward, **options}
+    given = {"obs": obs, "action": action, "reward": reward, "propensity": propensity, **options}
     request = complete(given, schema)
     where = source if isinstance(source, (str, Path)) else None
     dataset, _ = import_arrays(

@@ -34,6 +34,8 @@ class Layout:
     obs: tuple[Source, ...]
     action: tuple[Source, ...]
     reward: Source
+    propensity: Source | None
+    """How likely each action was when it was taken, where the table tells."""
     flags: dict[Flag, Source]
     episode: pl.Expr | None
     time: pl.Expr | None
@@ -45,12 +47,18 @@ class Layout:
         """Columns of observation and action."""
         return (*self.obs, *self.action)
 
+    @property
+    def others(self) -> dict[str, Source]:
+        """What else every row holds, by its part."""
+        likely = {} if self.propensity is None else {"propensity": self.propensity}
+        return {"reward": self.reward, **likely, **self.flags}
+
 
 def lay_out(table: Table, request: Request) -> Layout:
     """Find every column that is asked for; what does not exist or fit is refused."""
     try:
         layout = _laid_out(table, request)
-        for source in (*layout.columns, layout.reward, *layout.flags.values()):
+        for source in (*layout.columns, *layout.others.values()):
             check_shifted(source, layout.frame)
         return layout
     except ConfigError as error:
@@ -73,11 +81,13 @@ def _laid_out(table: Table, request: Request) -> Layout:
     _refuse_unmatched(request, [*names, *(item.name for item in (*obs, *action))])
     frame.look(item.name for item in (*obs, *action) if item.expression is None)
     time, dated = _time(frame, request.time)
+    acted = tuple(source_of(item, frame, request, is_action=True) for item in action)
     return Layout(
         frame=frame,
         obs=tuple(source_of(item, frame, request, is_action=False) for item in obs),
-        action=tuple(source_of(item, frame, request, is_action=True) for item in action),
+        action=acted,
         reward=_reward(frame, request, request.reward),
+        propensity=_propensity(frame, request, acted),
         flags=_flags(frame, request),
         episode=_episode(frame, request.episode),
         time=time,
@@ -99,7 +109,7 @@ def _refuse_absent(request: Request, table: Table) -> None:
 
 def _refuse_unmatched(request: Request, names: list[str]) -> None:
     """A rule that names nothing is a slip, and would be lost in silence."""
-    known = [*names, "reward", *FLAGS]
+    known = [*names, "reward", "propensity", *FLAGS]
     said = {each.partition("=")[0].strip(): "missing" for each in request.missing if "=" in each}
     said |= dict.fromkeys(request.categories, "categories")
     said |= {each.partition("=")[0].strip(): "scale" for each in request.scale}
@@ -110,13 +120,36 @@ def _refuse_unmatched(request: Request, names: list[str]) -> None:
 
 
 def _reward(frame: Frame, request: Request, text: str) -> Source:
-    source = _value(frame, text, "reward")
-    if source.holds not in ("number", "boolean"):
-        raise frame.cannot_be(text, "number", source.holds)
+    source = _number(frame, text, "reward")
     rule = request.rule("reward", text)
     rule = _said(request, "reward", text) if rule is None else rule
     column = with_rule(Column(name=source.column.name), rule, is_action=True)
     return replace(source, column=column)
+
+
+def _propensity(frame: Frame, request: Request, action: tuple[Source, ...]) -> Source | None:
+    text = request.propensity
+    if text is None:
+        return None
+    numbers = [source.column.name for source in action if source.column.kind != "category"]
+    if numbers:
+        raise ConfigError(
+            f"`propensity` is for actions that are one of a list; '{numbers[0]}' is a number, of "
+            "which a log can hold densities, and those are no probabilities. Leave it out, or say "
+            "--discrete where the action is a choice."
+        )
+    if request.frame_skip > 1:
+        raise ConfigError(
+            f"With `frame_skip` {request.frame_skip} a step is made of as many actions, and "
+            "`propensity` says how likely one of them was. Leave out one of the two."
+        )
+    rule = request.rule(text, "propensity", bare=False) or _said(request, "propensity", text)
+    if rule not in (None, "refuse"):
+        raise ConfigError(
+            "Nothing can stand for a missing `propensity`: nobody knows afterwards how likely an "
+            "action was. Leave such rows out of the table, or the column."
+        )
+    return _number(frame, text, "propensity")
 
 
 def _flags(frame: Frame, request: Request) -> dict[Flag, Source]:
@@ -148,6 +181,14 @@ def _said(request: Request, *names: str) -> str | bool | float | None:
     """What a table of the schema file says of missing values of a reward or a flag."""
     said = [request.columns[name].missing for name in names if name in request.columns]
     return next((rule for rule in said if rule is not None), None)
+
+
+def _number(frame: Frame, text: str, what: str) -> Source:
+    """A column or an expression that gives numbers."""
+    source = _value(frame, text, what)
+    if source.holds not in ("number", "boolean"):
+        raise frame.cannot_be(text, "number", source.holds)
+    return source
 
 
 def _value(frame: Frame, text: str, what: str, *, is_flag: bool = False) -> Source:

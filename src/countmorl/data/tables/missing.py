@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from countmorl.data.propensity import refuse_impossible
 from countmorl.data.tables.columns import Source
 from countmorl.data.tables.episodes import Order
 from countmorl.data.tables.survey import UNKNOWN, Survey
@@ -58,9 +59,23 @@ def refuse_infinite(found: Survey, reward: np.ndarray) -> None:
         )
 
 
+def refuse_improbable(found: Survey, chance: np.ndarray | None) -> None:
+    """Refuse what is no chance of an action that was taken, a missing one among them."""
+    source = found.layout.propensity
+    if chance is None or source is None:
+        return
+    missing = np.isnan(chance)
+    if missing.any():
+        raise DataError(
+            f"The propensity '{source.column.name}' is missing in {missing.sum():,} of "
+            f"{found.rows:,} rows, first in {found.where(int(missing.argmax()))}. Nobody knows "
+            "afterwards how likely an action was: leave such rows out of the table, or the column."
+        )
+    refuse_impossible(chance, f"The propensity '{source.column.name}'", found.where)
+
+
 def _all(found: Survey) -> tuple:
-    layout = found.layout
-    return (*layout.columns, layout.reward, *layout.flags.values())
+    return (*found.layout.columns, *found.layout.others.values())
 
 
 def _counted(found: Survey, reward: np.ndarray, flags: dict) -> Iterator[tuple[str, int, int]]:

@@ -55,6 +55,8 @@ def write_rest(
         "episode_ends": steps.ends,
         "schema": schema_bytes(schema),
     }
+    if steps.propensity is not None:
+        arrays["propensity"] = steps.propensity.astype(np.float32)
     if schema.discrete:
         arrays["action_count"] = np.array(len(schema.action_numbers))
     else:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from countmorl.data.aliases import ALIASES
 from countmorl.data.tables.engine import explained_panic, pl
 from countmorl.data.tables.frame import Frame
 from countmorl.data.tables.request import Request, request_of
@@ -14,6 +15,7 @@ from countmorl.errors import DataError
 
 NAMES: dict[str, tuple[str, ...]] = {
     "reward": ("reward", "rewards", "r", "return", "score", "profit", "payoff", "outcome"),
+    "propensity": ALIASES["propensity"],
     "terminated": ("terminated", "terminal", "is_terminal", "died", "dead", "death", "failed"),
     "truncated": ("truncated", "timeout", "is_last", "discharged", "censored", "cut"),
     "flag": ("is_first", "first", "new_episode", "start", "reset"),
@@ -76,8 +78,10 @@ def propose(source: Any, request: Request | None = None) -> Proposal:
     if "time" not in parts and dates:  # Whatever it is called, rows are dated by something.
         parts["time"] = dates[0]
     actions = parts.pop("action", None)
-    action = [name for name in names if name == actions or name.lower().startswith(STARTS)]
-    taken = {*parts.values(), *action}
+    others = set(parts.values())
+    meant = lambda name: name.lower().startswith(STARTS) and name not in others  # noqa: E731
+    action = [name for name in names if name == actions or meant(name)]
+    taken = {*others, *action}
     obs = [name for name in names if name not in taken and name not in left_out]
     guessed = request_of({"obs": obs, "action": action, **parts})
     unsure = {role: text for role, text in UNSURE.items() if not getattr(guessed, role)}

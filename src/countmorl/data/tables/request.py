@@ -46,6 +46,7 @@ class Request:
     obs: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
     reward: str | None = None
+    propensity: str | None = None
     terminated: str | None = None
     truncated: str | None = None
     episode: str | None = None

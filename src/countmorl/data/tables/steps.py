@@ -31,6 +31,8 @@ class Steps:
     truncated: np.ndarray
     dropped: int
     findings: tuple[Finding, ...]
+    propensity: np.ndarray | None = None
+    """How likely each action was, where the table tells; only where every row is a step."""
 
     @property
     def ends(self) -> np.ndarray:
@@ -47,7 +49,14 @@ def known_flags(found: Survey, flags: Truth) -> Truth:
     return truth
 
 
-def make_steps(found: Survey, order: Order, reward: np.ndarray, truth: Truth, skip: int) -> Steps:
+def make_steps(
+    found: Survey,
+    order: Order,
+    reward: np.ndarray,
+    truth: Truth,
+    skip: int,
+    chance: np.ndarray | None = None,
+) -> Steps:
     """Drop rows, mark the ends of episodes, and add up the rows of a step."""
     none = np.zeros(found.rows, bool)
     ended = {f: truth.get(f, none) for f in ("terminated", "truncated")}
@@ -87,6 +96,7 @@ def make_steps(found: Survey, order: Order, reward: np.ndarray, truth: Truth, sk
         starts=starts,
         taken=taken,
         reward=rewards,
+        propensity=chance if chance is None or rows is None else chance[rows],
         terminated=terminated,
         truncated=truncated,
         dropped=dropped,

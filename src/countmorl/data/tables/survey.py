@@ -44,6 +44,8 @@ class Survey:
     ids: list[np.ndarray] = field(default_factory=list)
     times: list[np.ndarray] = field(default_factory=list)
     rewards: list[np.ndarray] = field(default_factory=list)
+    chances: list[np.ndarray] = field(default_factory=list)
+    """How likely actions were when they were taken, where the table tells."""
     flags: dict[Flag, list[np.ndarray]] = field(default_factory=dict)
     blank: list[np.ndarray] = field(default_factory=list)
     """Rows of a text file that are blank lines."""
@@ -91,7 +93,7 @@ def _explain(layout: Layout, error: Exception) -> None:
 
 def _begin(layout: Layout, folder: Path) -> Survey:
     sources, where = layout.columns, layout.frame.table.where
-    shifted = [s.formula for s in (*sources, layout.reward, *layout.flags.values()) if s.formula]
+    shifted = [s.formula for s in (*sources, *layout.others.values()) if s.formula]
     roots = [name for formula in shifted if formula.shifts for name in formula.columns]
     elapsed = [wide_name(source) for source in sources if source.is_wide]
     wide = tuple(dict.fromkeys([*elapsed, *roots]))
@@ -128,9 +130,8 @@ def _batches(layout: Layout, wide: tuple[str, ...]) -> Iterator[pl.DataFrame]:
         chosen.append(layout.episode.is_null().alias("no id"))
     if layout.time is not None:
         chosen.append(layout.time.alias("time"))
-    chosen.append(_or_nothing(layout.reward).cast(pl.Float64).alias("reward"))
-    for flag, source in layout.flags.items():
-        chosen.append(_or_nothing(source).cast(pl.Float64).alias(flag))
+    for name, source in layout.others.items():
+        chosen.append(_or_nothing(source).cast(pl.Float64).alias(name))
     lazy = layout.frame.lazy()
     if any(part.is_csv for part in layout.frame.table.parts):
         chosen.append(pl.all_horizontal(pl.all().is_null()).alias("blank"))
@@ -163,6 +164,8 @@ def _take(found: Survey, batch: pl.DataFrame) -> None:
         _refuse_missing(found, time.is_null().to_numpy() & ~blank, start, "time")
         found.times.append(time.fill_null(0).to_numpy())
     found.rewards.append(np.where(blank, 0, _column(batch["reward"])))
+    if found.layout.propensity is not None:
+        found.chances.append(np.where(blank, 1, _column(batch["propensity"])))
     for flag, values in found.flags.items():
         known = np.where(blank, 0, _column(batch[flag]))
         values.append(_truth(found, known, start, flag))
