@@ -229,7 +229,7 @@ def asked(url: str, told: dict[str, int]) -> Callable[[Row], float]:
 def remembered(folder: str, told: dict[str, int]) -> Callable[[], Callable[[Row], float]]:
     """Begins days of a bundle's own sessions, which remember what a guard has to."""
     sys.path.insert(0, folder)
-    from runtime import load  # Of the bundle: NumPy alone.
+    from runtime import load  # type: ignore  # Of the bundle: NumPy alone.
 
     sys.path.remove(folder)
     bundle = load(folder)
