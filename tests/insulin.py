@@ -226,18 +226,41 @@ def asked(url: str, told: dict[str, int]) -> Callable[[Row], float]:
     return dose
 
 
+def remembered(folder: str, told: dict[str, int]) -> Callable[[], Callable[[Row], float]]:
+    """Begins days of a bundle's own sessions, which remember what a guard has to."""
+    sys.path.insert(0, folder)
+    from runtime import load  # type: ignore  # Of the bundle: NumPy alone.
+
+    sys.path.remove(folder)
+    bundle = load(folder)
+
+    def begin() -> Callable[[Row], float]:
+        session = bundle.session()
+
+        def dose(row: Row) -> float:
+            action, why = session.act_row(row)
+            for name in ("doses", f"{why.level}", *(("fell back",) if why.fell_back else ())):
+                told[name] = told.get(name, 0) + 1
+            return 0.0 if action is None else float(action["insulin"])
+
+        return dose
+
+    return begin
+
+
 def play(world: Any, urls: list[str], days: int, first: int, people: int) -> dict[str, Any]:
-    """Days under the rule of thumb without its noise, and under each service."""
+    """Days under the rule of thumb without its noise, under each service and each bundle."""
     patients = world.patients[:: max(1, len(world.patients) // people)]
     found: dict[str, Any] = {}
     for name in ("rule of thumb", *urls):
         told: dict[str, int] = {}
         rows: list[Row] = []
+        begin = remembered(name, told) if (Path(name) / "runtime.py").exists() else None
         for patient in patients:
             rule = lambda row, p=patient: rule_of_thumb(row, p)  # noqa: E731
             act = rule if name == "rule of thumb" else asked(name, told)
             for number in range(first, first + days):
-                rows += day(world, patient, number, act)
+                rows += day(world, patient, number, begin() if begin else act)
         glucose = np.array([row["glucose"] for row in rows])
         found[name] = {
             "mean risk": round(float(np.mean([row["risk"] for row in rows])), 2),
@@ -252,7 +275,7 @@ def play(world: Any, urls: list[str], days: int, first: int, people: int) -> dic
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("do", choices=("log", "play"))
-    parser.add_argument("what", nargs="+", help="the file to write, or the addresses of services")
+    parser.add_argument("what", nargs="+", help="the file to write, or services and bundles")
     parser.add_argument("--world", choices=tuple(WORLDS), default="stand-in")
     parser.add_argument("--days", type=int, default=2)
     parser.add_argument("--first", type=int, default=0, help="number of the first day")
