@@ -48,9 +48,11 @@ check_fields(Steps)
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
-# What programs are written down in would take a megabyte for each of thousands of them.
+# What programs are written down in would take a megabyte for each of thousands of them, so they
+# share it; a program that is needed while another is being written still gets its own.
 if KNOWN_JAX:
-    mlir.make_ir_context = functools.cache(mlir.make_ir_context)
+    new_context, shared = mlir.make_ir_context, mlir.make_ir_context()
+    mlir.make_ir_context = lambda: new_context() if mlir.ir.Context.current else shared
 
 
 def _lenient(make):

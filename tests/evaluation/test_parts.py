@@ -10,9 +10,18 @@ from countmorl import Run, train
 from countmorl.algorithms.model_alone import ModelAlone
 from countmorl.data.holdout import split
 from countmorl.dynamics.termination import KnownTermination, LearnedTermination
+from countmorl.dynamics.termination_fit import TerminationFit
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.evaluation.parts import dataset_of, learned_termination, model_of
 from small_runs import MODEL, QUIET, small, vector_log
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_epoch_of_ends():
+    """What is asked is which rule it is, not how good it gets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TerminationFit, "epochs", 1)
+        yield
 
 
 @pytest.fixture(scope="module")

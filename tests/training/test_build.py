@@ -3,11 +3,20 @@ import pytest
 
 from countmorl import load
 from countmorl.dynamics.termination import KnownTermination, LearnedTermination
+from countmorl.dynamics.termination_fit import TerminationFit
 from countmorl.runs.folder import Run
 from countmorl.runs.manifest import Manifest
 from countmorl.training.build import Build
 from countmorl.training.stages import Stages
 from small_runs import small, vector_log
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_epoch_of_ends():
+    """What is asked is which rule it is, not how good it gets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TerminationFit, "epochs", 1)
+        yield
 
 
 def build(folder, log=None, **changes):
