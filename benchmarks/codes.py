@@ -54,9 +54,11 @@ def ordered_fit(model: PenalizedModel, x: jax.Array) -> Result:
         config = CodesConfig(fit_updates=UPDATES, follow=follow)
         fit = CodesFit(model.ensemble, rows, config, bits)
 
-        def work(fit: CodesFit = fit) -> Any:
-            state = fit.init(key=jr.key(1))
-            return jax.block_until_ready(fit.epoch(state, key=jr.key(2))[1])
+        start = fit.init(key=jr.key(1))
+
+        def work(fit: CodesFit = fit, start: Any = start) -> Any:
+            copy = jax.tree.map(jnp.copy, start)  # An epoch uses its state up.
+            return jax.block_until_ready(fit.epoch(copy, key=jr.key(2))[1])
 
         work()  # Compile.
         works.append(work)

@@ -47,7 +47,8 @@ class CodesConfig:
     """Step size of Adam for the encoders."""
     fit_noise: float = 0.0
     """Deviation of normal noise on the bottleneck before its sigmoid, while fitting. It drives the
-    bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder."""
+    bottleneck towards 0 and 1, so that rounding loses little; 0 is the paper's encoder. Where all
+    lengths are fitted at once it is a half at the least."""
     verified: float | Literal["auto"] | None = "auto"
     """Count a pair only where its code is verified: where the decoder rebuilds the pair as well as
     it rebuilds this share of the data, such as 0.99. A policy is optimised into pairs that share a

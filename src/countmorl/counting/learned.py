@@ -18,9 +18,8 @@ from countmorl.counting.table import CountTable, pack
 from countmorl.errors import RunError
 from countmorl.files import Arrays
 
-SENSIBLE = (2.0, 300.0)
-"""Rows per code between which counts can tell pairs apart: codes of 8 bits with 100 to 260 rows
-each told as much of the model's error as longer ones (lab/codes.md)."""
+SENSIBLE = (2.0, 50.0)
+"""Rows per code between which counts can tell pairs apart."""
 TRIES = 3
 
 

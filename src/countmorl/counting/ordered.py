@@ -16,6 +16,10 @@ from jaxtyping import Int, UInt32
 LONGEST = 32
 """Bits of an ordered fit. Fourteen rows per code of ten million need twenty that are used well."""
 SHORTEST = 4
+NOISE = 0.5
+"""Deviation of the noise before the sigmoid, at the least. Without it the first bits tell by
+shades, which rounding loses, what later ones are there for: some hundred rows share a code then,
+however long it is."""
 IDLE = 1.25
 """What is this much more crowded than the longest code tells about as much: its last bits are idle,
 as they are where more rows look alike than is wanted."""

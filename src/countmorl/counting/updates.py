@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from countmorl.counting.base import CodesConfig
 from countmorl.counting.codes import Autoencoder
+from countmorl.counting.ordered import NOISE
 from countmorl.dynamics.ensemble import Ensemble
 from countmorl.dynamics.gaussian import GaussianNet
 from countmorl.types import Key, Metrics
@@ -43,10 +44,12 @@ def fit_epoch(
     elites, bits = state.autoencoders.encoder.biases[-1].shape
     rows = config.fit_batch
 
+    scale = max(config.fit_noise, NOISE) if ordered else config.fit_noise
+
     def noise(step_key: Key) -> Float[Array, "elites #batch bits"]:
-        if config.fit_noise == 0:
+        if scale == 0:
             return jnp.zeros((elites, 1, bits))
-        return config.fit_noise * jr.normal(jr.fold_in(step_key, 1), (elites, rows, bits))
+        return scale * jr.normal(jr.fold_in(step_key, 1), (elites, rows, bits))
 
     def kept(step_key: Key) -> Float[Array, "#batch bits"]:
         if not ordered:
