@@ -35,7 +35,6 @@ import jax
 import numpy as np
 import optax
 import pytest
-from jax._src.interpreters import mlir
 
 from checker import check_fields
 from countmorl.cli import main
@@ -51,6 +50,8 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 # What programs are written down in would take a megabyte for each of thousands of them, so they
 # share it; a program that is needed while another is being written still gets its own.
 if KNOWN_JAX:
+    from jax._src.interpreters import mlir
+
     new_context, shared = mlir.make_ir_context, mlir.make_ir_context()
     mlir.make_ir_context = lambda: new_context() if mlir.ir.Context.current else shared
 
