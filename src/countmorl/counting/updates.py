@@ -57,18 +57,20 @@ def fit_epoch(
         lengths = jr.randint(jr.fold_in(step_key, 2), (rows, 1), 1, bits + 1)
         return (jnp.arange(bits) < lengths).astype(jnp.float32)
 
-    def loss(parts: Any, hidden: Array, target: Array, *how: Array) -> tuple[Array, Array]:
-        autoencoders = Autoencoder(scales, *parts)
+    def loss(
+        parts: Any, told: tuple[Array, Array], jolt: Array, first: Array
+    ) -> tuple[Array, Array]:
         each = jax.vmap(Autoencoder.loss, (0, 0, 0, 0, None, None))
-        losses = each(autoencoders, hidden, target, *how, weights)
+        losses = each(Autoencoder(scales, *parts), told[0], told[1], jolt, first, weights)
         return jnp.sum(losses), losses
 
     def step(carry: Any, step_key: Key) -> tuple[Any, Array]:
         parts, opt_state = carry
         pairs = x[jr.randint(step_key, (rows,), 0, len(x))]
-        hidden, how = ensemble.trunks(pairs), (noise(step_key), kept(step_key))
-        target = columns(ensemble, pairs, hidden, config)
-        gradient, each = jax.grad(loss, has_aux=True)(parts, hidden, target, *how)
+        hidden = ensemble.trunks(pairs)
+        told = hidden, columns(ensemble, pairs, hidden, config)
+        how = noise(step_key), kept(step_key)
+        gradient, each = jax.grad(loss, has_aux=True)(parts, told, *how)
         change, opt_state = optimizer.update(gradient, opt_state)
         return (optax.apply_updates(parts, change), opt_state), each
 
