@@ -46,9 +46,10 @@ class TestSummary:
     def test_says_how_it_ended_and_where_it_lies(self, run_cli, trained, tiny):
         code, out, err = run_cli("train", "bc", trained / "log.hdf5", "--out", "run", *tiny)
         assert code == 0
-        simulated, speed, *paths = out.splitlines()
+        simulated, unknown, speed, *paths = out.splitlines()
         reason = "no environment is known for this dataset (--task names one)."
         assert simulated == f"Not simulated: {reason}"
+        assert unknown.endswith("Ask: countmorl judge run")
         assert re.fullmatch(r"\d+ updates/s of the policy; \d+ s of compiling in all\.", speed)
         assert paths == ["Run: run", "Policy: run/policy.safetensors"]
         said, *epochs = err.splitlines()
