@@ -6,7 +6,8 @@ from countmorl.automatic.folder import AutoFolder
 from countmorl.errors import ConfigError, RunError
 
 ASK = {"budget": 60.0, "seed": 0}
-DECIDED = {"pull": 2.5, "scale": 0.25, "tried": 2, "seconds": 20.0}
+COSTS = {"bc": {"update": 0.001, "start": 1.0}}
+DECIDED = {"pull": 2.5, "scale": 0.25, "tried": 2, "seconds": 20.0, "costs": COSTS}
 
 
 def test_a_new_folder_knows_nothing_and_remembers(tmp_path):
@@ -57,6 +58,11 @@ def test_judgements_by_name(tmp_path):
     [
         {"scale": None},
         {"scale": 1.5},
+        {"costs": {"bc": {"start": 1.0}}},
+        {"costs": {"bc": {"update": 1.0, "other": 1.0}}},
+        {"costs": {"bc": {"update": -1.0}}},
+        {"costs": {"bc": 3}},
+        {"costs": [1]},
         {"scale": float("nan")},
         {"pull": "x"},
         {"tried": 2.5},

@@ -48,6 +48,27 @@ def test_few_policies_for_long_before_many_for_a_moment():
     assert labels == ["clone", "clone-best", "count-morl"]
 
 
+def test_where_it_took_less_time_than_expected_there_are_more():
+    few = sized(150)
+    assert len(few.tried) == 4
+
+    def further(seconds, pace):
+        how = {"workers": 2, "seconds": seconds, "pace": pace}
+        return sizing.further(ASK, TRIED, FACTS, COSTS, few, **how)
+
+    more = further(1e6, 1.0)
+    assert more is not None
+    assert (len(more.tried), more.scale) == (len(TRIED), few.scale)
+    labels = {row.label for row in more.plan.trained} - {row.label for row in few.plan.trained}
+    assert labels == {"count-morl-near", "td3-bc-near", "count-morl-far"}
+    # What is ready costs nothing: three of the seven policies, and neither model nor codes.
+    whole = sizing._sized(ASK, TRIED, few.scale, FACTS, COSTS, 2)
+    assert more.seconds < 0.6 * whole.seconds
+    assert further(1.0, 1.0) is None
+    assert further(0.5 * more.seconds, 0.5) == more
+    assert further(0.2 * more.seconds, 0.0) != more  # Nobody believes that it takes no time.
+
+
 def test_more_workers_do_more():
     assert sized(600, workers=4).scale > sized(600, workers=1).scale
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from countmorl.runs.place import LEFTOVER, drop_leftovers, refuse_links
 from countmorl.runtime.files import POLICY_FILE
 from countmorl.sweeps.folder import SweepFolder
 from countmorl.sweeps.rows import slug
+from countmorl.sweeps.trials import Cost
 
 STATE, RESULT, PAGE = "auto.json", "result.json", "report.html"
 FORMAT = 1
@@ -129,7 +130,20 @@ def is_state(value: Any) -> bool:
     tried = value.get("tried", 0 if decided else 1)
     if type(tried) is not int or not 1 <= tried <= MOST_TRIED:
         return False
+    if decided and not _are_costs(value.get("costs")):
+        return False
     return isinstance(value.get("ask"), dict) and 0 <= value.get("scale", 0) <= 1
+
+
+def _are_costs(value: Any) -> bool:
+    """Whether these are the costs of methods, by their names."""
+    names = {each.name for each in fields(Cost)}
+    return isinstance(value, dict) and all(
+        isinstance(cost, dict)
+        and {"update"} <= set(cost) <= names
+        and all(map(_is_amount, cost.values()))
+        for cost in value.values()
+    )
 
 
 def _is_amount(value: Any) -> bool:

@@ -36,6 +36,7 @@ from countmorl.runs.options import DataOptions
 from countmorl.runtime.load import load_policy
 from countmorl.sweeps.facts import DataFacts, facts_of
 from countmorl.sweeps.rows import slug
+from countmorl.sweeps.trials import Cost
 
 Say = Callable[[str], None]
 
@@ -119,10 +120,7 @@ class _Work:
         self.note()
         facts = replace(facts_of(self.ask.source, self.ask.data_options, fetch=True), env_id=None)
         sized, tried = self.sized(facts)
-        if self.clock.left(TRAINING) > 0:
-            carry_out(
-                sized.plan, self.folder, facts, self.clock, workers=self.workers, note=self.note
-            )
+        sized = self.trained(sized, tried, facts)
         found = candidates(self.folder, sized.plan, sized.tried)
         if not found:
             self._nothing_trained(sized.plan)
@@ -184,6 +182,28 @@ class _Work:
             self.state["seconds"] = decided.seconds
             self.note()
         return self._decided(trials), trials
+
+    def trained(
+        self, sized: sizing.Sized, trials: Sequence[portfolio.Trial], facts: DataFacts
+    ) -> sizing.Sized:
+        """Train what was decided; where that took less time than was expected, more of it."""
+        costs = {name: Cost(**cost) for name, cost in self.state["costs"].items()}
+        work, more = {"workers": self.workers, "note": self.note}, None
+        while self.clock.left(TRAINING) > 0:
+            began = self.clock.spent
+            carry_out(sized.plan, self.folder, facts, self.clock, **work)
+            if not {each.algorithm for each in trials} <= set(costs):
+                break
+            left, took = self.clock.left(TRAINING), self.clock.spent - began
+            how = {"workers": self.workers, "seconds": left, "pace": took / sized.seconds}
+            more = sizing.further(self.ask, tuple(trials), facts, costs, sized, **how)
+            if more is None:
+                break
+            self.state |= {"tried": len(more.tried), "seconds": more.seconds}
+            self.note()
+            self.say(f"there is time for {len(more.tried) - len(sized.tried)} more")
+            sized = self._decided(trials)
+        return sized
 
     def _decided(self, trials: Sequence[portfolio.Trial]) -> sizing.Sized:
         tried, scale = tuple(trials[: self.state["tried"]]), self.state["scale"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from countmorl.automatic.portfolio import Ask, Trial, plan
@@ -22,6 +22,8 @@ USEFUL = 0.12
 """Share of all epochs below which a policy is rather left out than trained so briefly: 24 epochs of
 Count-MORL. After 7 of them it was far below HalfCheetah's medium-expert log, and after 14 far
 above it (lab/normalised.md)."""
+FASTEST = 0.3
+"""Share of what was expected that trainings are not believed to fall short of."""
 SOME = 3
 """Policies that are rather trained briefly than left out: two clones and Count-MORL."""
 FEWEST = 2
@@ -58,13 +60,8 @@ def sized(
     """As many policies as fit, and as many epochs of each; too little time is a `ConfigError`."""
     found = None
     for count, scale in _attempts(len(tried)):
-        whole = plan(ask, tried[:count], scale)
-        each = {
-            row.name: row_seconds(row, facts, _cost(row.algorithm, costs), {}) for row in whole.rows
-        }
-        wall = MARGIN * wall_seconds(whole, each, workers)
-        found = Sized(plan=whole, tried=tried[:count], scale=scale, seconds=wall)
-        if wall <= seconds:
+        found = _sized(ask, tried[:count], scale, facts, costs, workers)
+        if found.seconds <= seconds:
             return found
     assert found is not None
     raise ConfigError(
@@ -72,6 +69,51 @@ def sized(
         f"{duration(found.seconds)} to train here, and {duration(max(0.0, seconds))} are there for "
         "that. Give a larger --budget."
     )
+
+
+def further(
+    ask: Ask,
+    tried: tuple[Trial, ...],
+    facts: DataFacts,
+    costs: Mapping[str, Cost],
+    done: Sized,
+    *,
+    workers: int,
+    seconds: float,
+    pace: float,
+) -> Sized | None:
+    """More policies of as many epochs, where they fit into what is left; None where none does.
+
+    `pace` is how long it took so far, as a share of what was expected.
+    """
+    ready = {row.name for row in done.plan.rows}
+    pace = min(1.0, max(FASTEST, pace))
+    for count in range(len(tried), len(done.tried), -1):
+        found = _sized(ask, tried[:count], done.scale, facts, costs, workers, ready)
+        if pace * found.seconds <= seconds:
+            return found
+    return None
+
+
+def _sized(
+    ask: Ask,
+    tried: tuple[Trial, ...],
+    scale: float,
+    facts: DataFacts,
+    costs: Mapping[str, Cost],
+    workers: int,
+    ready: Collection[str] = (),
+) -> Sized:
+    """How long it takes to train some policies, those apart that are ready."""
+    whole = plan(ask, tried, scale)
+    each = {
+        row.name: 0.0
+        if row.name in ready
+        else row_seconds(row, facts, _cost(row.algorithm, costs), {})
+        for row in whole.rows
+    }
+    wall = MARGIN * wall_seconds(whole, each, workers)
+    return Sized(plan=whole, tried=tried, scale=scale, seconds=wall)
 
 
 def _attempts(most: int) -> Iterator[tuple[int, float]]:
