@@ -51,7 +51,11 @@ def test_a_clone_that_is_worth_less_in_the_model_cannot_stand_in_for_the_log():
     assert said is not None
     assert said.startswith("in the model it is worth 5, and the log earned 10: go on")
     as_good = replace(clone, opinions={"model": replace(model, value=9.5)})
-    assert _warning(choice, CLONE, {clone.name: as_good}) is None
+    said = _warning(choice, CLONE, {clone.name: as_good})
+    assert said is not None
+    assert said.startswith("for all that is known it may earn 9 less than the log, which earned 10")
+    sure = replace(as_good, gain=(-0.4, 1.0))
+    assert _warning(choice, CLONE, {clone.name: sure}) is None
 
 
 def test_nobody_could_judge_it():

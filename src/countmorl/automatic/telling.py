@@ -16,6 +16,10 @@ from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.rows import Row
 
 
+SHORT = 0.05
+"""Share of what the log earned that a clone may be short of it without a warning."""
+
+
 def trial_card(
     folder: AutoFolder, trial: Trial, row: Row | None, failures: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -98,6 +102,11 @@ def _warning(
         return (
             f"in the model it is worth {worth[1]:.4g}, and the log earned {log.value:.4g}: go on "
             "as the log does, and do not deploy it in its place."
+        )
+    if isinstance(log, Estimate) and found.gain and -found.gain[0] > SHORT * abs(log.value):
+        return (
+            f"for all that is known it may earn {-found.gain[0]:.4g} less than the log, which "
+            f"earned {log.value:.4g}: go on as the log does where you can."
         )
     return None
 
