@@ -15,7 +15,6 @@ from countmorl.runs.folder import CONFIG, Run
 from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.rows import Row
 
-
 SHORT = 0.05
 """Share of what the log earned that a clone may be short of it without a warning."""
 
