@@ -66,7 +66,10 @@ def write(path):
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in arrays.items()}
     flags = {"truncated": last.ravel(), "terminated": np.zeros(last.size, bool)}
     np.savez(path, **flat, **flags)
-    print(f"an episode earns {reward.sum(axis=1).mean():.1f}")
+    earned = reward.sum(axis=1)
+    low, high = np.quantile(earned, (0.1, 0.9))
+    print(f"an episode earns {earned.mean():.1f}")
+    print(f"a tenth earns less than {low:.0f}, a tenth more than {high:.0f}")
 
 
 def main(words):
