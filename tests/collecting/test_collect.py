@@ -121,3 +121,46 @@ def test_a_fall_is_terminal_and_has_its_true_next_state():
     height, angle = dataset.next_obs[falls, 0], dataset.next_obs[falls, 1]
     assert ((height <= 0.7) | (np.abs(angle) >= 0.2)).all()
     assert check(dataset.arrays) == []
+
+
+def test_chance_is_written_down_with_discrete_actions():
+    """Two actions at random are each one half."""
+    dataset = collect(find_task("CartPole-v1"), rows=30)
+    np.testing.assert_array_equal(dataset.propensity, 0.5)
+    assert collect(find_task(PENDULUM), rows=5).propensity is None
+
+
+def test_a_policys_chance_of_what_it_did_is_written_down():
+    """softmax(0, log 3) is a quarter and three quarters."""
+    policy = Policy(
+        weights=(np.zeros((4, 2), np.float32),),
+        biases=(np.log(np.float32([1, 3])),),
+        head="categorical",
+        obs_mean=np.zeros(4, np.float32),
+        obs_std=np.ones(4, np.float32),
+        space=ActionSpace.numbered(2),
+    )
+    sampled = collect(find_task("CartPole-v1"), policy, rows=60)
+    expected = np.where(sampled.stored["action"] == 1, 0.75, 0.25)
+    assert set(sampled.stored["action"].tolist()) == {0, 1}
+    np.testing.assert_allclose(sampled.propensity, expected, rtol=1e-6)
+    certain = collect(find_task("CartPole-v1"), policy, rows=5, deterministic=True)
+    np.testing.assert_array_equal(certain.propensity, 1)
+
+
+def test_a_policy_of_ones_own_tells_no_chance():
+    class Mine:
+        obs_dim, action_dim, discrete = 4, 2, True
+
+        def act(self, obs, *, rng=None):
+            return 1
+
+    assert collect(find_task("CartPole-v1"), Mine(), rows=5).propensity is None
+
+
+def test_a_tables_chance_is_its_own():
+    chances = np.tile([0.1, 0.2, 0.3, 0.4], (64, 1))
+    policy = TabularPolicy(probabilities=chances, counts=chances, info={})
+    dataset = collect(find_task("countmorl/Bridge-v0"), policy, rows=40)
+    expected = 0.1 * (dataset.stored["action"] + 1)
+    np.testing.assert_allclose(dataset.propensity, expected, rtol=1e-6)

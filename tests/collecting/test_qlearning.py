@@ -72,3 +72,16 @@ def test_bad_numbers_are_refused():
         replay(WORLDS["cliff"], rows=0)
     with pytest.raises(ConfigError, match="between 0 and 1"):
         replay(WORLDS["cliff"], rows=5, slip=-0.1)
+
+
+def test_the_learner_writes_down_how_likely_its_actions_were():
+    """All random at first; in the end 0.2 / 4, and 0.8 more for the best."""
+    world = WORLDS["bridge"]
+    steps = replay(world, rows=4000)
+    assert steps.propensity[0] == pytest.approx(0.25)
+    late = steps.propensity[1000:]
+    for usual in (0.05, 0.85):
+        assert np.isclose(late, usual).any()
+    # Actions are taken as often as they are said to be: E[1 / chance of what was done] = 4.
+    assert (1 / steps.propensity).mean() == pytest.approx(4, rel=0.1)
+    np.testing.assert_array_equal(gridworld_dataset(world, steps).propensity, steps.propensity)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from countmorl import load
-from countmorl.evaluation.clone import chances, cloned
+from countmorl.evaluation.clone import cloned
 from small_runs import vector_log
 from worlds import chain_log
 
@@ -18,6 +18,6 @@ def test_the_clone_learns_what_was_done():
 
 def test_its_chances_are_those_of_the_log():
     data = chain_log(200, on=0.7)
-    found = chances(cloned(data, updates=300, seed=0), data.obs)
+    found = cloned(data, updates=300, seed=0).chances(data.obs)
     assert found.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
     assert found[:, 1].mean() == pytest.approx(0.7, abs=0.05)

@@ -20,7 +20,8 @@ def log(*pairs):
     """A log of the given (state, action) rows; where they lead does not matter."""
     state, action = np.array(pairs, np.int32).T
     flag = np.zeros(len(state), bool)
-    return Steps(state, action, np.zeros(len(state), np.float32), state, flag, flag)
+    zeros = np.zeros(len(state), np.float32)
+    return Steps(state, action, zeros, state, flag, flag, zeros + 1)
 
 
 def test_a_state_is_its_row_and_its_column():

@@ -11,6 +11,8 @@ from countmorl.envs.tasks import Task
 from countmorl.errors import ConfigError
 from countmorl.progress import count_progress
 from countmorl.runtime.base import PolicyLike
+from countmorl.runtime.policy import BLOCK, Policy
+from countmorl.runtime.tabular import TabularPolicy
 from countmorl.spaces import ActionSpace
 
 COLUMNS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
@@ -46,7 +48,8 @@ def collect(
             if row % 1000 == 999:
                 tell(1000)
     env.close()
-    return Dataset.of(Fields.of({**table, **space.fields}, name=label, task=task))
+    known = _chances(policy, space, table, deterministic)
+    return Dataset.of(Fields.of({**table, **known, **space.fields}, name=label, task=task))
 
 
 def _actor(
@@ -55,6 +58,28 @@ def _actor(
     if policy is None:
         return lambda obs: space.draw(rng)
     return lambda obs: policy.act(obs, rng=None if deterministic else rng)
+
+
+def _chances(
+    policy: PolicyLike | None,
+    space: ActionSpace,
+    table: dict[str, np.ndarray],
+    deterministic: bool,
+) -> dict[str, np.ndarray]:
+    """How likely each of the discrete actions was, where that is known."""
+    action = table["action"]
+    if not space.discrete:
+        return {}
+    if policy is None:
+        return {"propensity": np.full(len(action), 1 / space.size, np.float32)}
+    if deterministic:
+        return {"propensity": np.ones(len(action), np.float32)}
+    if not isinstance(policy, Policy | TabularPolicy):  # One of the user's own does not tell.
+        return {}
+    blocks = range(0, len(action), BLOCK)
+    each = [policy.chances(table["obs"][at : at + BLOCK]) for at in blocks]
+    taken = np.concatenate(each)[np.arange(len(action)), action]
+    return {"propensity": taken.astype(np.float32)}
 
 
 def _table(rows: int, obs_dim: int, space: ActionSpace) -> dict[str, np.ndarray]:

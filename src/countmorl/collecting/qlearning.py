@@ -55,6 +55,8 @@ class Steps(NamedTuple):
     next_state: Int[Any, "*rows"]
     terminated: Bool[Any, "*rows"]
     truncated: Bool[Any, "*rows"]
+    propensity: Float[Any, "*rows"]
+    """How likely the learner was to take the action that it took."""
 
 
 def replay(
@@ -108,20 +110,23 @@ def _scan(
 
     def step(carry: tuple, luck: tuple) -> tuple[tuple, Steps]:
         q, state, age = carry
-        explore, slipped, (explored, random), tie = luck
+        wild, explore, slipped, (explored, random), tie = luck
         best = (q[state] + tie).argmax().astype(jnp.int32)
         action = jnp.where(explore, explored, best)
+        equal = (q[state] == q[state].max()).astype(jnp.float32)
+        greedy = equal[action] / equal.sum()
+        chance = wild / actions + (1 - wild) * greedy
         ahead = moves[state, jnp.where(slipped, random, action)]
         ended = terminal[ahead]
         cut = (age + 1 >= LIMIT) & ~ended
         target = arrival[ahead] + jnp.where(ended, 0.0, config.gamma * q[ahead].max())
         q = q.at[state, action].add(config.rate * (target - q[state, action]))
         over = ended | cut
-        row = Steps(state, action, arrival[ahead], ahead, ended, cut)
+        row = Steps(state, action, arrival[ahead], ahead, ended, cut, chance)
         return (q, jnp.where(over, start, ahead), jnp.where(over, 0, age + 1)), row
 
     first = (jnp.full((states, actions), config.first_value), start, jnp.int32(0))
-    return jax.lax.scan(step, first, (explores, slips, drawn, ties))[1]
+    return jax.lax.scan(step, first, (epsilon, explores, slips, drawn, ties))[1]
 
 
 def count_steps(world: World, steps: Steps) -> TabularData:
@@ -137,7 +142,7 @@ def count_steps(world: World, steps: Steps) -> TabularData:
 
 def gridworld_dataset(world: World, steps: Steps) -> Dataset:
     """Return a log of a grid world as a `Dataset`, for files and for every other algorithm."""
-    state, action, reward, next_state, terminated, truncated = map(np.asarray, steps)
+    state, action, reward, next_state, terminated, truncated, chance = map(np.asarray, steps)
     fields = {
         "obs": state[:, None],
         "action": action,
@@ -145,6 +150,7 @@ def gridworld_dataset(world: World, steps: Steps) -> Dataset:
         "next_obs": next_state[:, None],
         "terminated": terminated,
         "truncated": truncated,
+        "propensity": chance,
         "action_count": np.array(world.actions),
     }
     task = Task(name=world.env_id, env_id=world.env_id, horizon=LIMIT)

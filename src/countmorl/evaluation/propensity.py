@@ -13,7 +13,6 @@ import numpy as np
 from scipy import stats
 
 from countmorl.data.dataset import Dataset
-from countmorl.evaluation.clone import chances
 from countmorl.runtime.policy import Policy
 
 RARE = 1e-3
@@ -70,7 +69,7 @@ def propensities(rows: Dataset, clone: Policy, fault: str) -> Propensities:
 
 
 def _of_taken(clone: Policy, rows: Dataset) -> np.ndarray:
-    return np.maximum((chances(clone, rows.obs) * rows.action).sum(axis=1), RARE)
+    return np.maximum((clone.chances(rows.obs) * rows.action).sum(axis=1), RARE)
 
 
 def fault_of(clone: Policy, unseen: Dataset, whole: Dataset) -> str:
@@ -78,7 +77,7 @@ def fault_of(clone: Policy, unseen: Dataset, whole: Dataset) -> str:
 
     `unseen` are rows of the log that have not taught it.
     """
-    of = lambda data: chances(clone, data.obs)  # noqa: E731
+    of = lambda data: clone.chances(data.obs)  # noqa: E731
     return miscounted(of(unseen), unseen) or changed(of(whole), whole)
 
 

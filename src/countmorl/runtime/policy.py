@@ -144,6 +144,14 @@ class Policy:
                 x = np.maximum(x @ weight + bias, 0)
             return x @ self.weights[-1] + self.biases[-1]
 
+    def chances(self, obs: np.ndarray) -> np.ndarray:
+        """How likely each of its discrete actions is when it is sampled, [n, actions]."""
+        if not self.discrete:
+            raise DataError("The policy's actions are vectors, which have densities, no chances.")
+        y = self.outputs(obs)
+        weights = np.exp(y - y.max(axis=1, keepdims=True))
+        return weights / weights.sum(axis=1, keepdims=True)
+
     def act_row(self, row: Any, *, rng: np.random.Generator | None = None) -> NamedAction:
         """Return the action for one row of a log, a mapping of names to raw values.
 

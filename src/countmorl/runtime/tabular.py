@@ -82,6 +82,10 @@ class TabularPolicy:
             actions = (chances.cumsum(axis=1) > rng.random((len(flat), 1))).argmax(axis=1)
         return actions if many else int(actions[0])
 
+    def chances(self, obs: ArrayLike) -> np.ndarray:
+        """How likely each action is when it is sampled, [n, actions]."""
+        return self.probabilities[self.states(obs)[0]]
+
     def states(self, obs: ArrayLike) -> tuple[np.ndarray, bool]:
         """The numbers of the states that observations are, and whether they are a batch."""
         try:

@@ -58,7 +58,7 @@ def drawn_rows(world: World, steps: Steps, rows: int, *, drawing: Drawing, seed:
     pair = np.asarray(steps.state) * world.actions + np.asarray(steps.action)
     chance = 1 / pair_counts(world, steps)[pair] if drawing == "evenly" else np.ones(len(pair))
     picked = np.random.default_rng(seed).choice(len(pair), rows, p=chance / chance.sum())
-    state, action, reward, ahead, terminated, _ = (np.asarray(c)[picked] for c in steps)
+    state, action, reward, ahead, terminated = (np.asarray(c)[picked] for c in steps[:5])
     fields = {
         "obs": hot_states(world, state),
         "action": hot_actions(world, action),
