@@ -18,13 +18,14 @@ def said(numbers):
     return Estimate(value=value, interval=(low, high), unit="return", made_by="x", facts=facts)
 
 
-def tried(name, truth, *, fitted, model, q=None, last=False):
+def tried(name, truth, *, fitted, model, q=None, last=False, clone=False):
     """One policy."""
     opinions = {"fitted Q": said(fitted), "model": said(model)}
     return Tried(
         name=name,
         run=name,
         last=last,
+        clone=clone,
         q=q,
         truth=Truth(value=float(truth), error=0.0),
         judgement=decide(name, LOG, opinions, Way(unseen=0.0, thin=0.0)),

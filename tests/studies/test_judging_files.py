@@ -17,7 +17,7 @@ def test_what_the_rules_were_chosen_on_stands_apart(tmp_path):
     ]
     wrong = {name: {m.way: m.wrong for m in some}["verdict"] for name, some in found.items()}
     assert list(wrong.values()) == [0, 1, 0, 1]
-    assert "| verdict | 1 of 1 | - | 50.0 | 100% | 0 of 1 | 1 | 1 |" in markdown(fields)
+    assert "| verdict | 1 of 1 | - | 50.0 | 100% | 50.0 | 0 of 1 | 1 | 1 |" in markdown(fields)
     assert [each["policy"] for each in as_json(fields)["policies"]] == ["a", "b"]
     for path in write(fields, tmp_path):
         assert path.exists()

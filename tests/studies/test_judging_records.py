@@ -1,22 +1,24 @@
 """Records on disk, and points."""
 
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
 from countmorl.envs.tasks import find_task
 from countmorl.errors import RunError
+from countmorl.runs.folder import Run
 from countmorl.studies.judging_records import LogTruth, Tried, keep, kept, unread
 from countmorl.studies.truth import Truth
 from judged import field, tried
 
 
-def test_a_policy_is_read_as_it_was_written(tmp_path):
+def test_a_policy_is_read_as_it_was_written(tmp_path, trained):
     one = tried("a", 20, fitted=(18, 16, 22), model=None, q=1.5, last=True)
     keep(tmp_path / "new" / "a.json", {}, {"q": 1.5, "judgement": one.judgement.as_dict()})
-    again = Tried.of("a", Path("a"), True, kept(tmp_path / "new" / "a.json", {}), asdict(one.truth))
-    assert (again.name, again.run, again.last, again.q) == ("a", "a", True, 1.5)
+    judged, run = kept(tmp_path / "new" / "a.json", {}), Run.open(trained / "run")
+    again = Tried.of("a", run, True, judged, asdict(one.truth))
+    assert (again.name, again.run, again.last, again.q) == ("a", "run", True, 1.5)
+    assert again.clone
     assert again.truth == one.truth
     assert again.judgement == one.judgement
 

@@ -79,3 +79,26 @@ def test_what_is_not_known_of_the_truth_is_given_or_taken(pool):
         mark(field(replace(pool.tried[1], truth=truth)), "fitted Q") for truth in TRUTHS
     )
     assert (sure.covered, unsure.covered) == (0, 1)
+
+
+def test_where_nothing_is_taken_the_clone_that_is_worth_more_in_the_model_is_handed_out():
+    """Chance has 0 points, the log 50 and the first clone 45; the second is taken for worse."""
+    found = field(
+        tried("a", 9, fitted=(9, 8, 11), model=(9, 8, 11), clone=True),
+        tried("b", 5, fitted=(5, 2, 11), model=(5, 2, 11), clone=True),
+        tried("c", 20, fitted=(18, 9, 22), model=(15, 9, 18)),
+    )
+    handed = mark(found, "handed out")
+    assert (handed.regret, handed.worse, handed.short) == (55, 1, 5)
+    assert mark(found, "verdict").short == 0
+
+
+def test_what_is_taken_is_handed_out(pool):
+    assert mark(pool, "handed out").regret == mark(pool, "verdict").regret == 0
+
+
+def test_how_far_below_the_log_is_the_worst_of_several_logs(pool):
+    other = field(tried("a", 4, fitted=(12, 11, 13), model=None, last=True))
+    both = {each.way: each for each in summed([*marks(pool), *marks(other)], "both")}
+    assert both["fitted Q"].short == 60  # Of the other: 40 points, where its log is the best.
+    assert both["last policy"].short == 60

@@ -17,8 +17,8 @@ from countmorl.automatic.portfolio import CLONE, CLONES, Trial
 from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.acting import Actor
 from countmorl.evaluation.bench import Bench
-from countmorl.evaluation.choice import Choice
-from countmorl.evaluation.verdict import Judgement, modelled
+from countmorl.evaluation.choice import Choice, handed_out
+from countmorl.evaluation.verdict import Judgement
 from countmorl.progress import duration
 from countmorl.runs.folder import CONFIG, Run
 from countmorl.runtime.load import load_policy
@@ -117,25 +117,11 @@ def candidates(folder: AutoFolder, plan: Sweep, tried: Sequence[Trial]) -> list[
 
 
 def given(found: Sequence[Candidate], choice: Choice) -> Candidate | None:
-    """What is handed out: what was taken, or the clone that is worth more in the model.
-
-    Where a log mixes behaviours a clone of all of them is often worse than each.
-    """
-    named = {each.name: each for each in found}
-    if choice.taken is not None:
-        return named[choice.taken.name]
-    judged = [
-        each.judgement for each in choice.ranked if named[each.judgement.name].label in CLONES
-    ]
-    clones = [named[each.name] for each in sorted(judged, key=_stands_in, reverse=True)]
-    plain = [each for each in found if each.label == CLONE]
-    return next(iter(clones + plain), None)
-
-
-def _stands_in(judgement: Judgement) -> tuple[bool, float]:
-    """How well a clone can stand in for its log."""
-    worth = modelled(judgement)
-    return judgement.verdict != "worse", float("-inf") if worth is None else worth[0]
+    """What is handed out; the plain clone where there was no time to judge any."""
+    one = handed_out(choice, {each.name for each in found if each.label in CLONES})
+    if one is not None:
+        return next(each for each in found if each.name == one.name)
+    return next((each for each in found if each.label == CLONE), None)
 
 
 def remembered(name: str, values: Mapping[str, Any]) -> Judgement:

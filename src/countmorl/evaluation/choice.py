@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scipy import stats
 
-from countmorl.evaluation.verdict import Judgement, heard_of, surely
+from countmorl.evaluation.verdict import Judgement, heard_of, modelled, surely
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,24 @@ def choose_among(judgements: Sequence[Judgement]) -> Choice:
         return order[each.judgement.verdict], sure
 
     return Choice(ranked=tuple(sorted(ranked, key=key, reverse=True)))
+
+
+def handed_out(choice: Choice, clones: Collection[str]) -> Judgement | None:
+    """What was taken, or the clone (they are named) that is worth more in the model.
+
+    Where a log mixes behaviours a clone of all of them is often worse than each. None where no
+    clone was judged.
+    """
+    if choice.taken is not None:
+        return choice.taken
+    judged = [each.judgement for each in choice.ranked if each.judgement.name in clones]
+    return max(judged, key=_stands_in, default=None)
+
+
+def _stands_in(judgement: Judgement) -> tuple[bool, float]:
+    """How well a clone can stand in for its log."""
+    worth = modelled(judgement)
+    return judgement.verdict != "worse", float("-inf") if worth is None else worth[0]
 
 
 def _sure(judgement: Judgement, wider: float) -> float | None:

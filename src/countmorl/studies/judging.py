@@ -103,7 +103,7 @@ class Desk:
             )
             with unread(self.folder / f"{mark}.json"):
                 last = each.epoch is None
-                tried.append(Tried.of(each.name, each.run.path, last, judged, truth))
+                tried.append(Tried.of(each.name, each.run, last, judged, truth))
             done(1)
         assert self.dataset.task is not None
         return Field(

@@ -19,6 +19,7 @@ from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.verdict import Judgement
 from countmorl.files import write_text
 from countmorl.json_files import parse_json
+from countmorl.runs.folder import Run
 from countmorl.studies.truth import Truth
 
 
@@ -30,6 +31,8 @@ class Tried:
     run: str
     last: bool
     """Whether its run ended with it."""
+    clone: bool
+    """Whether it only imitates the log."""
     q: float | None
     """What its run's critics say of it, where they are of the same epoch."""
     truth: Truth
@@ -37,13 +40,14 @@ class Tried:
 
     @classmethod
     def of(
-        cls, name: str, run: Path, last: bool, judged: Mapping[str, Any], truth: Mapping[str, Any]
+        cls, name: str, run: Run, last: bool, judged: Mapping[str, Any], truth: Mapping[str, Any]
     ) -> Tried:
         """What two records say."""
         found = cls(
             name=name,
-            run=run.absolute().name,
+            run=run.path.absolute().name,
             last=last,
+            clone=run.manifest.algorithm == "bc",
             q=judged["q"],
             truth=_truth_of(truth),
             judgement=Judgement.of_dict(judged["judgement"]),

@@ -12,17 +12,22 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from countmorl.evaluation.base import Estimate
-from countmorl.evaluation.choice import choose_among
+from countmorl.evaluation.choice import choose_among, handed_out
 from countmorl.studies.judging_records import Field, Tried
 
 ESTIMATORS = ("fitted Q", "model", "weighted", "doubly robust", "own critics")
-VERDICT, LAST, HIGHEST, RANDOM, LOG = (
+VERDICT, HANDED, LAST, HIGHEST, RANDOM, LOG = (
     "verdict",
+    "handed out",
     "last policy",
     "highest Q",
     "random choice",
     "the log",
 )
+
+
+NO_CALLS: dict[str, Any] = {"covered": 0, "intervals": 0, "better": 0, "wrong": 0}
+"""Of a way that says nothing of single policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +46,8 @@ class Mark:
     whoever chooses nothing keeps the log's."""
     worse: float
     """How likely its first choice is worse than the log."""
+    short: float
+    """Points that its first choice has less than the log; of several logs the most."""
     covered: int
     """Times that the truth lay in its interval."""
     intervals: int
@@ -53,7 +60,7 @@ class Mark:
 def marks(field: Field) -> list[Mark]:
     """Every way of judging, on one log."""
     found = [_estimator(field, name) for name in ESTIMATORS]
-    return [each for each in found if each.judged] + [_verdict(field), *_habits(field)]
+    return [each for each in found if each.judged] + [*_verdict(field), *_habits(field)]
 
 
 def summed(found: Sequence[Mark], data: str) -> list[Mark]:
@@ -69,6 +76,7 @@ def summed(found: Sequence[Mark], data: str) -> list[Mark]:
             rank=_mean([m.rank for m in some if m.rank is not None]),
             regret=fmean(m.regret for m in some),
             worse=fmean(m.worse for m in some),
+            short=max(m.short for m in some),
             policies=total(some, "policies"),
             judged=total(some, "judged"),
             covered=total(some, "covered"),
@@ -125,14 +133,17 @@ def _gained(said: Estimate, tried: Tried) -> bool:
     return said.interval is not None and said.interval[0] > (log.interval or (log.value,))[-1]
 
 
-def _verdict(field: Field) -> Mark:
+def _verdict(field: Field) -> list[Mark]:
+    """What the verdict takes, and what is handed out: that, or else a clone."""
     choice = choose_among([each.judgement for each in field.tried])
     of = {id(each.judgement): each for each in field.tried}
     sure = {of[id(r.judgement)]: r.sure for r in choice.ranked if r.sure is not None}
     gains = {each: each.judgement.gain for each in field.tried if each.judgement.gain}
     better = [each for each in field.tried if each.judgement.verdict == "better"]
     taken = None if choice.taken is None else of[id(choice.taken)]
-    return Mark(
+    given = handed_out(choice, {each.judgement.name for each in field.tried if each.clone})
+    nothing = _ranked(field, {}) | NO_CALLS
+    verdict = Mark(
         way=VERDICT,
         **_chosen(field, taken),
         **_ranked(field, sure),
@@ -141,6 +152,8 @@ def _verdict(field: Field) -> Mark:
         better=len(better),
         wrong=sum(map(field.worse, better)),
     )
+    handed = _chosen(field, None if given is None else of[id(given)])
+    return [verdict, Mark(way=HANDED, **handed, **nothing)]
 
 
 def _habits(field: Field) -> list[Mark]:
@@ -148,13 +161,12 @@ def _habits(field: Field) -> list[Mark]:
     ends = [each for each in field.tried if each.last]
     valued = {each: each.q for each in field.tried if each.q is not None}
     highest = max(valued, key=lambda each: valued[each], default=None)
-    nothing: dict[str, Any] = {"covered": 0, "intervals": 0, "better": 0, "wrong": 0}
-    ranked = _ranked(field, {})
+    nothing = _ranked(field, {}) | NO_CALLS
     return [
-        Mark(way=LAST, **_drawn(field, ends), **ranked, **nothing),
-        Mark(way=HIGHEST, **_chosen(field, highest), **_ranked(field, valued), **nothing),
-        Mark(way=RANDOM, **_drawn(field, field.tried), **ranked, **nothing),
-        Mark(way=LOG, **_chosen(field, None), **ranked, **nothing),
+        Mark(way=LAST, **_drawn(field, ends), **nothing),
+        Mark(way=HIGHEST, **_chosen(field, highest), **_ranked(field, valued), **NO_CALLS),
+        Mark(way=RANDOM, **_drawn(field, field.tried), **nothing),
+        Mark(way=LOG, **_chosen(field, None), **nothing),
     ]
 
 
@@ -162,6 +174,7 @@ def _chosen(field: Field, first: Tried | None) -> dict[str, Any]:
     got = field.points(first.truth if first else None)
     return {
         "regret": best_points(field) - got,
+        "short": max(0.0, field.points(None) - got),
         "worse": float(first is not None and field.worse(first)),
     }
 
@@ -171,7 +184,7 @@ def _drawn(field: Field, some: Sequence[Tried]) -> dict[str, Any]:
     if not some:
         return _chosen(field, None)
     each = [_chosen(field, one) for one in some]
-    return {name: fmean(one[name] for one in each) for name in ("regret", "worse")}
+    return {name: fmean(one[name] for one in each) for name in ("regret", "worse", "short")}
 
 
 def best_points(field: Field) -> float:
@@ -194,6 +207,7 @@ COLUMNS: dict[str, Callable[[Mark], str]] = {
     "rank": lambda m: "-" if m.rank is None else f"{m.rank:.2f}",
     "regret": lambda m: f"{m.regret:.1f}",
     "choice worse": lambda m: f"{m.worse:.0%}",
+    "below the log": lambda m: f"{m.short:.1f}",
     "in interval": lambda m: f"{m.covered} of {m.intervals}" if m.intervals else "-",
     "called better": lambda m: str(m.better) if m.judged else "-",
     "of these worse": lambda m: str(m.wrong) if m.better else "-",
