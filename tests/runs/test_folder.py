@@ -41,6 +41,10 @@ class TestCreate:
             Run.create(tmp_path / "run", MANIFEST)
         assert (tmp_path / "run").read_text() == "mine"
 
+    @pytest.mark.usefixtures("unchecked")
+    def test_a_folders_name_will_do(self, run):
+        assert Run(str(run.path)).manifest == MANIFEST
+
     def test_what_fails_before_its_first_epoch_is_discarded(self, tmp_path):
         self.fail_after(lambda run: run.save_result("model", ARRAYS), tmp_path / "run")
         assert not (tmp_path / "run").exists()

@@ -52,6 +52,9 @@ class Run:
 
     path: Path
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))  # A folder's name will do.
+
     @classmethod
     def create(cls, path: str | Path, manifest: Manifest) -> Run:
         """Make a new folder and write its manifest; an existing folder is never touched."""
