@@ -61,8 +61,8 @@ def test_by_default_nothing_is_added_to_losses_and_nothing_works_against_the_pol
 def test_imitation_by_the_data_is_a_weight_of_how_much_is_no_chance(monkeypatch):
     log = load(vector_log())
     variance = float(log.transitions("all").action.var(axis=0).sum())
-    # (1 - c) / c^2: 0.75 / 0.0625 = 12; below a twentieth as at a twentieth: 0.95 / 0.0025 = 380.
-    for chance, wanted in ((0.25, 12), (0.001, 380)):
+    # (1 - c) / c^2: 0.75 / 0.0625 = 12; it is 64 at the most, which less chance does not change.
+    for chance, wanted in ((0.25, 12), (0.1, 64), (0.0, 64)):
         monkeypatch.setattr(model_based, "chance_of_actions", lambda *_, c=chance, **__: c)
         made = small("mopo", imitate="auto", real_share=0.25).agent(log, key=jr.key(0))
         assert made.pull.weight == pytest.approx(wanted / 64 / variance)

@@ -7,6 +7,7 @@ from countmorl.automatic.portfolio import (
     CLONE,
     EPOCHS,
     FEWEST_OF_MODEL,
+    FREER,
     STRONGER,
     Ask,
     plan,
@@ -29,6 +30,13 @@ def test_whoever_can_choose_actions_is_tried():
     ]
     assert {each.algorithm for each in choices} == {"bc", "cql", "count-morl"}
     assert vectors[0].label == choices[0].label == CLONE
+
+
+def test_one_is_held_to_the_log_less_strongly():
+    far = {each.label: each.settings for each in trials(discrete=False, pull=0.5)}
+    assert far["count-morl-far"] == {"imitate": 0.5 / FREER}
+    random = {each.label: each.settings for each in trials(discrete=False, pull=0.0)}
+    assert "imitate" not in random["count-morl-far"]
 
 
 def test_one_is_held_to_the_log_more_strongly():

@@ -28,8 +28,9 @@ from countmorl.types import Key
 IMITATION = 1 / 64
 """Weight of the pull to the data by the data's own measure (see `pull_weight`), chosen on
 development data: lab/verified.md."""
-LEAST_CHANCE = 0.05
-"""The least share of the actions that is taken for chance, so that no weight is endless."""
+STRONGEST = 1.0
+"""The largest weight, by the actions' variance: what a log of two good behaviours gets. More held
+policies to one steady behaviour whatever it cost (lab/imitation.md)."""
 STEPS = 100_000
 """Steps imagined in one epoch, where the number of rollouts is not given."""
 
@@ -185,15 +186,16 @@ class AbstractModelBased(AbstractAlgorithm):
     def pull_weight(self, dataset: Dataset) -> float:
         """What `imitate` is by the data: `IMITATION` (1 - c) / c^2, by the actions' variance.
 
-        c is the share of the actions' variance that is chance. One 1 / c measures distances in
-        deviations of the behaviour itself; (1 - c) / c is how much of a behaviour there is.
+        It is `STRONGEST` at the most. c is the share of the actions' variance that is chance: one
+        1 / c measures distances in deviations of the behaviour itself; (1 - c) / c is how much of a
+        behaviour there is.
         """
         with jax.ensure_compile_time_eval():  # Agents are made within a compiled program.
             chance = chance_of_actions(dataset, updates=CLONE_EPOCHS * self.updates, seed=0)
         action = dataset.transitions("all").action
         variance = 1.0 if dataset.discrete else float(action.var(axis=0).sum())
-        chance = max(chance, LEAST_CHANCE)
-        return IMITATION * (1 - chance) / (chance**2 * variance) if variance > 0 else 0.0
+        strength = IMITATION * (1 - chance) / max(chance, 1e-6) ** 2
+        return min(STRONGEST, strength) / variance if variance > 0 else 0.0
 
     def critic_term(self, dataset: Dataset) -> AbstractCriticTerm | None:
         """What the method adds to the critics' loss."""

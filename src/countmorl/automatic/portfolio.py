@@ -2,8 +2,9 @@
 
 The clone is what there is to fall back on; a clone of the better episodes is better than the log
 where it mixes behaviours. TD3+BC learns from the log alone and stays near it.
-Count-MORL learns in a model: with its defaults; held more strongly to the log, for narrow ones; and
-with few real rows, for broad ones. Discrete actions, which TD3+BC cannot choose, have CQL instead.
+Count-MORL learns in a model: with its defaults; held less to the log, where one steady behaviour
+can be bettered; and held more to it, where it cannot. Discrete actions, which TD3+BC cannot
+choose, have CQL instead.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ STRONGER = 4.0
 """How much more strongly one Count-MORL is held to the log, in weights that the log gives."""
 FAVOUR = 10.0
 """By how much a clone of the log's better episodes favours them."""
+FREER = 4.0
+"""How much less another is held to it."""
 FEW_REAL = 0.05
-"""Share of real rows of the other, which is the papers'."""
+"""Share of real rows, which is the papers', of the freer one where the log itself holds nobody."""
 UPDATES_OF_WEIGHT = 300
 """Updates of an epoch by which the weight of the pull to the log is taken from it: its size is
 asked for, and no more."""
@@ -64,6 +67,7 @@ def trials(*, discrete: bool, pull: float) -> tuple[Trial, ...]:
     """The portfolio, what matters most first; `pull` is the weight that the log itself gives."""
     count = "count-morl"
     strong = {"imitate": round(STRONGER * pull, 6)} if pull else {"real_share": 0.8}
+    free = {"imitate": round(pull / FREER, 6)} if pull else {"real_share": FEW_REAL}
     clone = Trial(label=CLONE, algorithm="bc", about="imitates the log")
     if discrete:
         plain, near = (
@@ -96,18 +100,18 @@ def trials(*, discrete: bool, pull: float) -> tuple[Trial, ...]:
         Trial(label=count, algorithm=count, about="in a model, by its defaults"),
         plain,
         Trial(
+            label=f"{count}-far",
+            algorithm=count,
+            about=f"in a model, held to the log 1 / {FREER:g} as strongly",
+            settings=free,
+        ),
+        Trial(
             label=f"{count}-near",
             algorithm=count,
             about=f"in a model, held to the log {STRONGER:g} times as strongly",
             settings=strong,
         ),
         near,
-        Trial(
-            label=f"{count}-far",
-            algorithm=count,
-            about=f"in a model, with {FEW_REAL:.0%} real rows",
-            settings={"real_share": FEW_REAL},
-        ),
     )
 
 
