@@ -47,7 +47,7 @@ def test_the_table_and_the_sentence(run_cli, told, trained):
     assert "48 to 52" in lines[1]
     assert "+1 to +3" in lines[2]
     assert "note: no episodes were set aside." in lines
-    assert "run: weighted gives no number: it has not converged." in lines
+    assert "weighted gives no number of run: it has not converged." in lines
     assert "run: 1.0% of its way is unseen, 20.0% thin." in lines
     assert lines[-1].startswith("run: better than the log, by at least 1")
 

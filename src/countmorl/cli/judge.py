@@ -13,6 +13,7 @@ from countmorl.cli.output import print_json, print_table
 from countmorl.evaluation.base import Estimate, Opinion
 from countmorl.evaluation.judging import judge_runs
 from countmorl.evaluation.verdict import Judgement
+from countmorl.reports.judged import refusals
 from countmorl.runs.folder import Run
 
 NOT_BETTER = 3
@@ -69,14 +70,14 @@ def show(found: list[Judgement]) -> None:
     unit = first.unit if isinstance(first, Estimate) else "value"
     rows = [("the log", "behaviour", *_said(first))]
     for each in found:
-        rows += [(each.name, key, *_said(opinion)) for key, opinion in each.opinions.items()]
+        heard = {key: one for key, one in each.opinions.items() if isinstance(one, Estimate)}
+        rows += [(each.name, key, *_said(one)) for key, one in heard.items()]
     print_table(("policy", "estimator", unit, "95 % interval", "gain on the log"), rows)
     for note in dict.fromkeys(note for each in found for note in each.notes):
         print(f"note: {note}.")
+    for line in refusals([each.as_dict() for each in found]):
+        print(line)
     for each in found:
-        for key, opinion in each.opinions.items():
-            if not isinstance(opinion, Estimate):
-                print(f"{each.name}: {key} gives no number: {opinion.why}")
         way = f"{each.way.unseen:.1%} of its way is unseen, {each.way.thin:.1%} thin"
         print(f"{each.name}: {way}.")
         print(f"{each.name}: {each.sentence}")
