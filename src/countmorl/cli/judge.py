@@ -10,6 +10,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
+from countmorl.errors import printable
 from countmorl.evaluation.base import Estimate, Opinion
 from countmorl.evaluation.judging import judge_runs
 from countmorl.evaluation.verdict import Judgement
@@ -72,14 +73,14 @@ def show(found: list[Judgement]) -> None:
         rows += [(each.name, key, *_said(opinion)) for key, opinion in each.opinions.items()]
     print_table(("policy", "estimator", unit, "95 % interval", "gain on the log"), rows)
     for note in dict.fromkeys(note for each in found for note in each.notes):
-        print(f"note: {note}.")
+        print(printable(f"note: {note}."))
     for each in found:
         for key, opinion in each.opinions.items():
             if not isinstance(opinion, Estimate):
-                print(f"{each.name}: {key} gives no number: {opinion.why}")
+                print(printable(f"{each.name}: {key} gives no number: {opinion.why}"))
         way = f"{each.way.unseen:.1%} of its way is unseen, {each.way.thin:.1%} thin"
         print(f"{each.name}: {way}.")
-        print(f"{each.name}: {each.sentence}")
+        print(printable(f"{each.name}: {each.sentence}"))
 
 
 def _said(opinion: Opinion) -> tuple[str, str, str]:
