@@ -95,6 +95,13 @@ class TestInfo:
         out = run_cli("data", "info", path, "--actions", "continuous")[1]
         assert "actions: a quantity, as was said; bounds from the data; 40.0% of the rows" in out
 
+    def test_no_name_of_a_file_moves_the_cursor(self, run_cli, log, save, tmp_path):
+        path = save(tmp_path / "odd.hdf5", log() | {"odd\x1b[2J": np.zeros(60)})
+        for words in (("info", path), ("check", path), ("convert", path, "copy.npz")):
+            _, out, err = run_cli("data", *words)
+            assert "odd\\x1b[2J" in out + err
+            assert "\x1b" not in out + err
+
     def test_doses_are_no_choices(self, run_cli, log, save, tmp_path):
         path = save(tmp_path / "doses.npz", log(rows=500) | {"actions": np.arange(500) % 250})
         out = run_cli("data", "info", path)[1]

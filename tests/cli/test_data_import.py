@@ -56,6 +56,14 @@ class TestImport:
         dataset = countmorl.load("log.hdf5")
         assert dataset.obs_names == ("x", "x.missing", "y")
 
+    def test_no_column_moves_the_cursor(self, run_cli, tmp_path):
+        (tmp_path / "log.csv").write_text(column("y", lambda _: "1").replace("y", "y\x1b[2J", 1))
+        asked = ("--obs", "x", "y\x1b[2J", *ASKED[3:])
+        code, out, err = run_cli("data", "import", "log.csv", "-o", "log.hdf5", *asked)
+        assert code == 0
+        assert "y\\x1b[2J" in out + err
+        assert "\x1b" not in out + err
+
     def test_json(self, run_cli, tmp_path):
         (tmp_path / "log.csv").write_text(rows())
         code, out, _ = run_cli("data", "import", "log.csv", "--out", "log.h5", *ASKED, "--json")

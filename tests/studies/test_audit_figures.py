@@ -7,8 +7,8 @@ pytest.importorskip("matplotlib")
 figures = pytest.importorskip("countmorl.studies.audit_figures")
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_audits_are_drawn(tmp_path, number):
+@pytest.mark.parametrize(("number", "name"), [(1, "r"), (2, r"$\no$")])
+def test_audits_are_drawn(tmp_path, number, name):
     rng = np.random.default_rng(0)
     sample = Sample(
         policy=np.repeat(["run", "random"], 10),
@@ -18,6 +18,6 @@ def test_audits_are_drawn(tmp_path, number):
         unseen=None,
         penalties={"counts AVG": rng.random(20), "constant": np.ones(20)},
     )
-    audit = summed_up(Audit(run="runs/r", task="t", horizon=10, starts=1), sample)
+    audit = summed_up(Audit(run=f"runs/{name}", task="t", horizon=10, starts=1), sample)
     figures.audit_figure([audit] * number, tmp_path / "a.png")
     assert 5_000 < (tmp_path / "a.png").stat().st_size < 200_000

@@ -23,7 +23,7 @@ def test_medians_by_step_with_and_without_cuts():
 
 def test_where_nothing_is_left_there_is_no_number(tmp_path):
     nothing = np.zeros((2, 1), bool)
-    found = summed("run", np.ones((2, 1)), nothing, nothing)
+    found = summed(r"$\no$", np.ones((2, 1)), nothing, nothing)
     assert np.isnan(found.error).all()
     steps_figure([found], tmp_path / "steps.svg")
     assert (tmp_path / "steps.svg").stat().st_size > 0

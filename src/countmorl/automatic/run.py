@@ -22,7 +22,7 @@ from countmorl.data.dataset import Dataset
 from countmorl.data.findings import Finding
 from countmorl.data.holdout import draw_holdout, holdout_sentence, split
 from countmorl.data.sources import load, locate, read
-from countmorl.errors import ConfigError, CountMorlError, DataError, RunError
+from countmorl.errors import ConfigError, CountMorlError, DataError, RunError, printable
 from countmorl.evaluation.bench import Bench, BenchConfig
 from countmorl.evaluation.choice import choose_among
 from countmorl.evaluation.judging import bench_of
@@ -50,7 +50,7 @@ def auto(
     workers: int | None = None,
     seed: int = 0,
     config: BenchConfig | None = None,
-    say: Say = lambda text: print(text, file=sys.stderr, flush=True),
+    say: Say = lambda text: print(printable(text), file=sys.stderr, flush=True),
 ) -> dict[str, Any]:
     """Find a policy for a log that is shown to be better than it, or say that there is none.
 

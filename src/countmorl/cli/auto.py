@@ -7,7 +7,7 @@ from pathlib import Path
 
 from countmorl.automatic.run import auto as find
 from countmorl.cli.output import Data, print_json, print_table
-from countmorl.errors import Interrupted
+from countmorl.errors import Interrupted, printable
 from countmorl.runs.options import HOLDOUT, ActionKind, DataOptions, Done
 
 
@@ -70,10 +70,10 @@ def auto(
     ]
     print_table(("policy", "verdict", "gain at least", "unseen"), table)
     for reason in result["choice"]["reasons"]:
-        print(reason)
-    print(result["choice"]["sentence"])
+        print(printable(reason))
+    print(printable(result["choice"]["sentence"]))
     print(f"Policy: {result['choice']['policy']} ({result['choice']['handed_out']})")
     if result["choice"]["warning"]:
-        print(f"warning: {result['choice']['warning']}")
+        print(printable(f"warning: {result['choice']['warning']}"))
     print(f"Page: {result['folder']}/report.html")
     return 0

@@ -10,7 +10,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
-from countmorl.errors import ConfigError
+from countmorl.errors import ConfigError, printable
 from countmorl.evaluation.choice import Choice
 from countmorl.evaluation.judging import choose_each as choose_runs
 from countmorl.runs.folder import CONFIG, Run
@@ -79,7 +79,7 @@ def _show(choice: Choice) -> None:
         for each in choice.ranked
     ]
     print_table(("policy", "verdict", "gain at least"), rows)
-    print(choice.sentence)
+    print(printable(choice.sentence))
 
 
 def found_runs(paths: tuple[Path, ...]) -> list[Run]:

@@ -20,7 +20,7 @@ from countmorl.data.names import D4RL, cache_folder
 from countmorl.data.readers import WRITERS
 from countmorl.data.sources import describe_task, load, read
 from countmorl.envs.tasks import find_task
-from countmorl.errors import DataError, did_you_mean
+from countmorl.errors import DataError, did_you_mean, printable
 from countmorl.runs.options import ActionKind, DataOptions, Done, Mode
 from countmorl.runtime.load import load_policy
 
@@ -97,9 +97,9 @@ def info(
         }
     )
     for note in card["notes"]:
-        print(note)
+        print(printable(note))
     if card["unused"]:
-        print(f"not used: {', '.join(card['unused'])}")
+        print(printable(f"not used: {', '.join(card['unused'])}"))
     return 0
 
 
@@ -129,7 +129,7 @@ def check(
         print_json({"data": data, "rows": len(fields.obs), "errors": errors, "findings": report})
     else:
         for finding in findings:
-            print(f"{finding.level}: {finding.message}")
+            print(printable(f"{finding.level}: {finding.message}"))
         print(f"{len(fields.obs):,} rows, {errors} errors, {len(findings) - errors} warnings.")
     return 1 if errors else 0
 

@@ -10,7 +10,7 @@ from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_pairs, print_table, propensity_row
 from countmorl.data.foreign import kind_of
-from countmorl.errors import ConfigError, DataError
+from countmorl.errors import ConfigError, DataError, printable
 from countmorl.files import write_text
 from countmorl.schema import Column
 
@@ -251,7 +251,7 @@ def _print(found: Imported, path: Path) -> None:
         }
     )
     for finding in found.findings:
-        print(f"{finding.level}: {finding.message}")
+        print(printable(f"{finding.level}: {finding.message}"))
     size = len(schema.obs_names)
     print(f"{found.steps:,} steps with {size} numbers of observation written to {path}")
 

@@ -10,6 +10,7 @@ import tyro
 from tyro.conf import Positional
 
 from countmorl.cli.output import print_json, print_table
+from countmorl.errors import printable
 from countmorl.evaluation.base import Estimate, Opinion
 from countmorl.evaluation.judging import judge_runs
 from countmorl.evaluation.verdict import Judgement
@@ -74,13 +75,13 @@ def show(found: list[Judgement]) -> None:
         rows += [(each.name, key, *_said(one)) for key, one in heard.items()]
     print_table(("policy", "estimator", unit, "95 % interval", "gain on the log"), rows)
     for note in dict.fromkeys(note for each in found for note in each.notes):
-        print(f"note: {note}.")
+        print(printable(f"note: {note}."))
     for line in refusals([each.as_dict() for each in found]):
-        print(line)
+        print(printable(line))
     for each in found:
         way = f"{each.way.unseen:.1%} of its way is unseen, {each.way.thin:.1%} thin"
         print(f"{each.name}: {way}.")
-        print(f"{each.name}: {each.sentence}")
+        print(printable(f"{each.name}: {each.sentence}"))
 
 
 def _said(opinion: Opinion) -> tuple[str, str, str]:

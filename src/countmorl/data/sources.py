@@ -19,7 +19,7 @@ from countmorl.data.readers.episodes import read_episodes
 from countmorl.data.readers.hdf5 import read_hdf5
 from countmorl.data.readers.mapping import read_mapping
 from countmorl.envs.tasks import Task, find_task
-from countmorl.errors import DataError, did_you_mean
+from countmorl.errors import DataError, did_you_mean, printable
 from countmorl.runs.options import ActionKind, DataOptions, Done, Mode
 
 Source = str | Path | Mapping[str, Any] | Sequence[Any] | Dataset
@@ -62,7 +62,8 @@ def load(
 
 def _say_unused(dataset: Dataset) -> None:
     if dataset.unused:
-        print(f"'{dataset.name}': {unused_sentence(dataset.unused)}", file=sys.stderr, flush=True)
+        said = f"'{dataset.name}': {unused_sentence(dataset.unused)}"
+        print(printable(said), file=sys.stderr, flush=True)
 
 
 def read(source: Source, *, options: DataOptions | None = None) -> Fields:

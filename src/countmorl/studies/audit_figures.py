@@ -31,7 +31,8 @@ def _agreements(axis: Any, audit: Audit) -> None:
     axis.invert_yaxis()
     axis.axvline(0, color="black", linewidth=0.6)
     axis.set(xlim=(-1, 1), xlabel="rank correlation with the true error")
-    axis.set_title(f"{Path(audit.run).name}, {audit.task}, {audit.horizon} steps")
+    title = f"{Path(audit.run).name}, {audit.task}, {audit.horizon} steps"
+    axis.set_title(title, parse_math=False)  # Between two dollar signs it would be a formula.
 
 
 def _rewards(axis: Any, audit: Audit) -> None:

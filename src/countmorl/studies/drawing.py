@@ -56,6 +56,12 @@ def drawn(
             pyplot.close(figure)
 
 
+def verbatim(legend: Any) -> None:
+    """Show names as they are: Matplotlib reads text between two dollar signs as a formula."""
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
 def draw_ground(axis: Any, world: World) -> None:
     """Draw the cells of a world: lava, start, goal."""
     height, width = world.shape

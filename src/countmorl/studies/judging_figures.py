@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from countmorl.evaluation.base import Estimate
-from countmorl.studies.drawing import drawn
+from countmorl.studies.drawing import drawn, verbatim
 from countmorl.studies.judging_records import Field, Tried
 from countmorl.studies.judging_tables import ESTIMATORS
 
@@ -33,7 +33,8 @@ def estimates_figure(fields: Sequence[Field], path: Path) -> None:
         for axis in panels[len(names) + 1 :]:
             axis.axis("off")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+        verbatim(legend)
 
 
 def _panel(axis: Any, field: Field, name: str, colour: str) -> None:

@@ -20,7 +20,7 @@ from countmorl.evaluation.support import Support
 from countmorl.studies.audit import imagined, simulator_for
 from countmorl.studies.audit_parts import parts_of
 from countmorl.studies.audit_policies import policies_of
-from countmorl.studies.drawing import drawn
+from countmorl.studies.drawing import drawn, verbatim
 
 Say = Callable[[str], None]
 
@@ -111,4 +111,4 @@ def steps_figure(found: Sequence[Steps], path: Path) -> None:
             right.plot(at, each.uncut, "--", color=colour)
         left.set(xlabel="step of the rollout", ylabel="median error, in deviations", yscale="log")
         right.set(xlabel="step of the rollout", ylabel="share of the rollouts", ylim=(0, 1.02))
-        left.legend(fontsize=7)
+        verbatim(left.legend(fontsize=7))

@@ -17,7 +17,7 @@ import jax
 import jax.random as jr
 import numpy as np
 
-from countmorl.errors import Interrupted, RunError
+from countmorl.errors import Interrupted, RunError, printable
 from countmorl.fitting import AbstractFit, first_state, stream_of
 from countmorl.loggers import Logger
 from countmorl.progress import EpochReport
@@ -60,7 +60,7 @@ class Stages:
     def say(self, text: str) -> None:
         """Tell the user something about the data."""
         if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            print(printable(text), file=sys.stderr, flush=True)
 
     def _do(self, fit: AbstractFit[Any, Result], stream: jax.Array) -> Result:
         saved = self.run.load_result(fit.name)
