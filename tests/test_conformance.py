@@ -1,7 +1,6 @@
 """What every algorithm must do, whatever its idea."""
 
 from dataclasses import replace
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,7 +18,6 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.training.epoch import epoch
-from countmorl.training.policy_fit import PolicyFit
 from countmorl.training.stages import Stages
 from small_runs import OWN, QUIET, small, vector_log
 
@@ -34,32 +32,10 @@ def log(tmp_path_factory):
     return path
 
 
-trained: dict[str, tuple[PolicyFit, Any]] = {}
-"""Each finished run's stage and agent, as they were in memory."""
-
-
 @pytest.fixture(scope="module")
-def runs(log, tmp_path_factory):
+def runs(finished_small):
     """Each algorithm's finished run, made when it is first asked for."""
-    folder, made = tmp_path_factory.mktemp("runs"), {}
-
-    def run(name):
-        if name not in made:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(PolicyFit, "offered", remembering(name))
-                made[name] = train(small(name), log, out=folder / name, **QUIET)
-        return made[name]
-
-    return run
-
-
-def remembering(name, offered=PolicyFit.offered):
-    def remember(fit, state):
-        # A copy: the next epoch takes the state's memory.
-        trained[name] = fit, jax.tree.map(jnp.copy, state.agent)
-        return offered(fit, state)
-
-    return remember
+    return lambda name: finished_small(name).run
 
 
 def contents(run):
@@ -82,8 +58,9 @@ def test_every_epoch_is_recorded_and_finite(runs, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_actions_are_in_bounds_and_those_of_the_trained_agent(runs, name):
-    policy, agent = Policy.load(runs(name).path), trained[name][1]
+def test_actions_are_in_bounds_and_those_of_the_trained_agent(finished_small, name):
+    made = finished_small(name)
+    policy, agent = Policy.load(made.run.path), made.agent
     obs = 10 * np.random.default_rng(1).standard_normal((200, 2)).astype(np.float32)
     actions = policy.act(obs)
     assert actions.shape == (200, 1)
@@ -133,10 +110,9 @@ PLAIN = ("count-morl", "cql", "rambo", "td3-bc")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(runs, name):
+def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(finished_small, name):
     """Rollouts, pessimism and adversary are in it, beside the agent's updates."""
-    runs(name)
-    stage = trained[name][0]
+    stage = finished_small(name).stage
     frozen = replace(stage.frozen, updates=1)
     start = lambda: jax.tree.map(jnp.copy, stage.init(key=jr.key(0)))  # noqa: E731
     compiled, facts = epoch(frozen, start(), jr.key(1))
@@ -196,7 +172,9 @@ def test_any_model_based_method_may_imitate(runs, log, name, tmp_path):
     assert all(record.imitation is None for record in runs(name).records("policy"))
 
 
-def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs, log, tmp_path):
+def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(
+    runs, finished_small, log, tmp_path
+):
     calm = replace(small("rambo"), adversary=AdversaryConfig(weight=0.0))  # type: ignore[call-arg]
     run = train(calm, log, out=tmp_path / "run", **QUIET)
     lines = {
@@ -205,7 +183,7 @@ def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs,
     }
     assert "adversary" in lines["rambo"][0]
     assert "adversary" not in lines["calm"][0]
-    stage = trained["rambo"][0]
+    stage = finished_small("rambo").stage
     assert stage.clone is not None
     actor = stage.init(key=jr.key(0)).agent.state.actor
     assert eqx.tree_equal(actor, stage.clone.state.actor)

@@ -52,9 +52,8 @@ def exactly(got, wanted, name):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_powers_of_two_change_no_bit(name, tmp_path):
-    log = vector_log()
-    run = train(small(name), log, out=tmp_path / "run", **QUIET)
+def test_powers_of_two_change_no_bit(name, finished_small, tmp_path):
+    log, run = vector_log(), finished_small(name).run
     other = train(small(name), in_units(log), out=tmp_path / "other", **QUIET)
     same_run(run, other, exactly)
     actions = load_policy(run.path).act(log["obs"])
