@@ -47,6 +47,7 @@ def test_all_ten_are_there():
     assert set(OWN) <= set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_epoch_is_recorded_and_finite(runs, name):
     lines = runs(name).lines("metrics.jsonl")
@@ -57,6 +58,7 @@ def test_every_epoch_is_recorded_and_finite(runs, name):
         assert np.isfinite(np.concatenate(numbers)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_actions_are_in_bounds_and_those_of_the_trained_agent(finished_small, name):
     made = finished_small(name)
@@ -85,6 +87,7 @@ def best_action(agent, obs):
 EARLIER = [("rambo", "clone"), ("repb-sde", "policy-0"), ("repb-sde", "model-1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stage"), [*((name, "policy") for name in NAMES), *EARLIER])
 def test_stopped_and_resumed_it_is_the_unbroken_run(runs, log, name, stage, tmp_path, monkeypatch):
     whole, append = runs(name), Run.append
@@ -109,6 +112,7 @@ PLAIN = ("count-morl", "cql", "rambo", "td3-bc")
 """Between them they have every part that an epoch has; without a compiler each takes long."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(finished_small, name):
     """Rollouts, pessimism and adversary are in it, beside the agent's updates."""
@@ -126,6 +130,7 @@ def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(finished_sma
             np.testing.assert_allclose(a, b, rtol=5e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_shared_model_is_used_as_it_is(runs, log, name, tmp_path):
     donor = runs("mopo")
@@ -138,6 +143,7 @@ def test_a_shared_model_is_used_as_it_is(runs, log, name, tmp_path):
         np.testing.assert_array_equal(a[1], b[1])
 
 
+@pytest.mark.slow
 def test_the_second_model_of_repb_sde_is_balanced_and_the_first_is_not(runs, log, tmp_path):
     plain = replace(small("repb-sde"), balance=0.0)  # type: ignore[call-arg]
     without = train(plain, log, out=tmp_path / "run", **QUIET)
@@ -150,6 +156,7 @@ def test_the_second_model_of_repb_sde_is_balanced_and_the_first_is_not(runs, log
     assert not same("model-1")
 
 
+@pytest.mark.slow
 def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monkeypatch):
     do, streams = Stages.do, {}
 
@@ -163,6 +170,7 @@ def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monk
     assert len(set(streams.values())) == len(streams)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mopo", "combo"])
 def test_any_model_based_method_may_imitate(runs, log, name, tmp_path):
     config = replace(small(name), imitate=1.0, real_share=0.5)  # type: ignore[call-arg]
@@ -172,6 +180,7 @@ def test_any_model_based_method_may_imitate(runs, log, name, tmp_path):
     assert all(record.imitation is None for record in runs(name).records("policy"))
 
 
+@pytest.mark.slow
 def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(
     runs, finished_small, log, tmp_path
 ):

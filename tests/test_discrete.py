@@ -254,6 +254,7 @@ CODES = CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs")
 OWN = {"count-morl": {"codes": CODES, "imitate": "auto"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n, cls in ALGORITHMS.items() if cls.takes_discrete])
 def test_algorithms_learn_from_discrete_logs(tmp_path, name):
     config = small(name, **OWN.get(name, {}))
@@ -269,6 +270,7 @@ def test_td3_bc_says_who_can(tmp_path):
         train("td3-bc", log(), out=tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_counts_of_numbers(tmp_path):
     config = small("count-morl", **OWN["count-morl"], counter="exact")
     rows = log()
@@ -286,6 +288,7 @@ def test_counts_of_numbers(tmp_path):
             query(rows["obs"][:1], np.array([wrong]))
 
 
+@pytest.mark.slow
 def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
     """On the line, the way to the reward is up, whatever the log did."""
     config = ALGORITHMS["cql"](
@@ -301,6 +304,7 @@ def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
 # From the command line
 
 
+@pytest.mark.slow
 def test_a_log_of_numbers_from_collect_to_count(run_cli, tmp_path):
     small = ("--epochs", 1, "--updates", 2, "--model.max-epochs", 3, "--model.width", 32)
     # Fewer updates of the encoders leave some of them collapsed, by chance.

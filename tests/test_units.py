@@ -10,6 +10,8 @@ from countmorl.agents.base import VALUES
 from countmorl.algorithms import ALGORITHMS
 from small_runs import QUIET, numbered_log, small, vector_log
 
+pytestmark = pytest.mark.slow
+
 REWARD = 2.0**-13
 OBS = np.array([2.0**10, 2.0**-7], np.float32)
 ACTION = np.array([2.0**5], np.float32)
