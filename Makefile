@@ -4,13 +4,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test lint format bench fuzz faults clean
+.PHONY: demo test quick lint format bench fuzz faults clean
 
 demo: $(READY)
 	$(BIN)/countmorl demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Before each commit: every test but those marked slow. CI runs them all.
+quick: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

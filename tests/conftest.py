@@ -192,6 +192,14 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def finished_small(tmp_path_factory) -> Callable:
+    """`finish` of `small_runs`, each algorithm once for all files. Read its runs only."""
+    from small_runs import finish
+
+    return functools.cache(functools.partial(finish, tmp_path_factory.mktemp("small")))
+
+
 class Kill(BaseException):
     """Stands for `kill -9` inside one process: nothing catches it."""
 

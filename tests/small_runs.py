@@ -3,11 +3,16 @@
 The same shapes everywhere: what one file has compiled, the others read from the cache.
 """
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import pytest
 
-from countmorl import RunOptions
+from countmorl import Run, RunOptions, train
 from countmorl.agents.conservative import ConservativeConfig
 from countmorl.agents.sac_config import SACConfig
 from countmorl.agents.td3 import TD3Config
@@ -16,6 +21,7 @@ from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.counting.base import CodesConfig
 from countmorl.dynamics.fit import EnsembleConfig
+from countmorl.training.policy_fit import PolicyFit
 
 QUIET: dict[str, Any] = {"options": RunOptions(save_every=1, eval_every=0), "quiet": True}
 SAC = SACConfig(hidden=(8, 8))
@@ -76,3 +82,29 @@ def numbered_log(rows: int = 300, actions: int = 3, **more: np.ndarray) -> dict[
     next_obs = np.clip(obs + 0.2 * (action[:, None] - 1), -1, 1).astype(np.float32)
     arrays = {"obs": obs, "action": action, "next_obs": next_obs, "reward": next_obs[:, 0]}
     return arrays | {"truncated": np.ones(rows, bool)} | more
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished run, and its stage and agent as they were in memory."""
+
+    run: Run
+    stage: PolicyFit
+    agent: Any
+
+
+def finish(folder: Path, name: str) -> Finished:
+    """Carry out an algorithm's small run in a folder, on its file `log.npz` of `vector_log`."""
+    offered, kept = PolicyFit.offered, {}
+
+    def remember(fit, state):
+        # A copy: the next epoch takes the state's memory.
+        kept.update(stage=fit, agent=jax.tree.map(jnp.copy, state.agent))
+        return offered(fit, state)
+
+    if not (folder / "log.npz").exists():
+        np.savez(folder / "log.npz", **vector_log())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PolicyFit, "offered", remember)
+        run = train(small(name), folder / "log.npz", out=folder / name, **QUIET)
+    return Finished(run, **kept)

@@ -1,7 +1,6 @@
 """What every algorithm must do, whatever its idea."""
 
 from dataclasses import replace
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,7 +18,6 @@ from countmorl.algorithms.model_based import AbstractModelBased
 from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError
 from countmorl.training.epoch import epoch
-from countmorl.training.policy_fit import PolicyFit
 from countmorl.training.stages import Stages
 from small_runs import OWN, QUIET, small, vector_log
 
@@ -34,32 +32,10 @@ def log(tmp_path_factory):
     return path
 
 
-trained: dict[str, tuple[PolicyFit, Any]] = {}
-"""Each finished run's stage and agent, as they were in memory."""
-
-
 @pytest.fixture(scope="module")
-def runs(log, tmp_path_factory):
+def runs(finished_small):
     """Each algorithm's finished run, made when it is first asked for."""
-    folder, made = tmp_path_factory.mktemp("runs"), {}
-
-    def run(name):
-        if name not in made:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(PolicyFit, "offered", remembering(name))
-                made[name] = train(small(name), log, out=folder / name, **QUIET)
-        return made[name]
-
-    return run
-
-
-def remembering(name, offered=PolicyFit.offered):
-    def remember(fit, state):
-        # A copy: the next epoch takes the state's memory.
-        trained[name] = fit, jax.tree.map(jnp.copy, state.agent)
-        return offered(fit, state)
-
-    return remember
+    return lambda name: finished_small(name).run
 
 
 def contents(run):
@@ -71,6 +47,7 @@ def test_all_ten_are_there():
     assert set(OWN) <= set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_epoch_is_recorded_and_finite(runs, name):
     lines = runs(name).lines("metrics.jsonl")
@@ -81,9 +58,11 @@ def test_every_epoch_is_recorded_and_finite(runs, name):
         assert np.isfinite(np.concatenate(numbers)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_actions_are_in_bounds_and_those_of_the_trained_agent(runs, name):
-    policy, agent = Policy.load(runs(name).path), trained[name][1]
+def test_actions_are_in_bounds_and_those_of_the_trained_agent(finished_small, name):
+    made = finished_small(name)
+    policy, agent = Policy.load(made.run.path), made.agent
     obs = 10 * np.random.default_rng(1).standard_normal((200, 2)).astype(np.float32)
     actions = policy.act(obs)
     assert actions.shape == (200, 1)
@@ -108,6 +87,7 @@ def best_action(agent, obs):
 EARLIER = [("rambo", "clone"), ("repb-sde", "policy-0"), ("repb-sde", "model-1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stage"), [*((name, "policy") for name in NAMES), *EARLIER])
 def test_stopped_and_resumed_it_is_the_unbroken_run(runs, log, name, stage, tmp_path, monkeypatch):
     whole, append = runs(name), Run.append
@@ -132,11 +112,11 @@ PLAIN = ("count-morl", "cql", "rambo", "td3-bc")
 """Between them they have every part that an epoch has; without a compiler each takes long."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(runs, name):
+def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(finished_small, name):
     """Rollouts, pessimism and adversary are in it, beside the agent's updates."""
-    runs(name)
-    stage = trained[name][0]
+    stage = finished_small(name).stage
     frozen = replace(stage.frozen, updates=1)
     start = lambda: jax.tree.map(jnp.copy, stage.init(key=jr.key(0)))  # noqa: E731
     compiled, facts = epoch(frozen, start(), jr.key(1))
@@ -150,6 +130,7 @@ def test_an_epoch_changes_the_agent_and_is_the_same_compiled_or_not(runs, name):
             np.testing.assert_allclose(a, b, rtol=5e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_shared_model_is_used_as_it_is(runs, log, name, tmp_path):
     donor = runs("mopo")
@@ -162,6 +143,7 @@ def test_a_shared_model_is_used_as_it_is(runs, log, name, tmp_path):
         np.testing.assert_array_equal(a[1], b[1])
 
 
+@pytest.mark.slow
 def test_the_second_model_of_repb_sde_is_balanced_and_the_first_is_not(runs, log, tmp_path):
     plain = replace(small("repb-sde"), balance=0.0)  # type: ignore[call-arg]
     without = train(plain, log, out=tmp_path / "run", **QUIET)
@@ -174,6 +156,7 @@ def test_the_second_model_of_repb_sde_is_balanced_and_the_first_is_not(runs, log
     assert not same("model-1")
 
 
+@pytest.mark.slow
 def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monkeypatch):
     do, streams = Stages.do, {}
 
@@ -187,6 +170,7 @@ def test_every_stage_of_both_rounds_draws_numbers_of_its_own(log, tmp_path, monk
     assert len(set(streams.values())) == len(streams)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mopo", "combo"])
 def test_any_model_based_method_may_imitate(runs, log, name, tmp_path):
     config = replace(small(name), imitate=1.0, real_share=0.5)  # type: ignore[call-arg]
@@ -196,7 +180,10 @@ def test_any_model_based_method_may_imitate(runs, log, name, tmp_path):
     assert all(record.imitation is None for record in runs(name).records("policy"))
 
 
-def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs, log, tmp_path):
+@pytest.mark.slow
+def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(
+    runs, finished_small, log, tmp_path
+):
     calm = replace(small("rambo"), adversary=AdversaryConfig(weight=0.0))  # type: ignore[call-arg]
     run = train(calm, log, out=tmp_path / "run", **QUIET)
     lines = {
@@ -205,7 +192,7 @@ def test_rambo_without_weight_leaves_its_model_alone_and_begins_as_a_clone(runs,
     }
     assert "adversary" in lines["rambo"][0]
     assert "adversary" not in lines["calm"][0]
-    stage = trained["rambo"][0]
+    stage = finished_small("rambo").stage
     assert stage.clone is not None
     actor = stage.init(key=jr.key(0)).agent.state.actor
     assert eqx.tree_equal(actor, stage.clone.state.actor)

@@ -14,7 +14,6 @@ from countmorl.agents.conservative import Conservative, ConservativeConfig
 from countmorl.agents.sac import SAC
 from countmorl.agents.sac_config import SACConfig
 from countmorl.algorithms import ALGORITHMS
-from countmorl.algorithms.adversary import AdversaryConfig
 from countmorl.algorithms.bc import BC
 from countmorl.collecting.collect import collect
 from countmorl.collecting.online import OnlineConfig, OnlineFit
@@ -25,7 +24,6 @@ from countmorl.data.check import check
 from countmorl.data.joining import concatenate
 from countmorl.data.readers.hdf5 import write_hdf5
 from countmorl.data.readers.npz import write_npz
-from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.envs.tasks import find_task
 from countmorl.errors import ConfigError, DataError, RunError
 from countmorl.evaluation.simulate import evaluate
@@ -35,6 +33,7 @@ from countmorl.tabular.data import TabularData
 from countmorl.types import Transition
 from oracles import mlp
 from small_runs import numbered_log as log
+from small_runs import small
 
 CARTPOLE = "CartPole-v1"
 OPTIONS = RunOptions(save_every=1, eval_every=0)
@@ -250,30 +249,15 @@ def test_categorical_draws_by_its_probabilities():
 
 # Algorithms
 
-SMALL = {"epochs": 2, "updates": 4, "batch": 20}
-MODEL = EnsembleConfig(
-    members=3, elites=2, width=8, batch=32, holdout=40, max_epochs=2, least_steps=1, norm=False
-)
-DREAMS = SMALL | {
-    "horizon": 2,
-    "branches": 20,
-    "model": MODEL,
-    "sac": SACConfig(hidden=(8,)),
-    "termination": "never",
-}
-OWN = {
-    "bc": SMALL,
-    "cql": SMALL,
-    "count-morl": DREAMS
-    | {"codes": CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs")},
-    "rambo": DREAMS | {"clone_epochs": 1, "adversary": AdversaryConfig(steps=5, batch=8)},
-    "repb-sde": DREAMS | {"first_epochs": 1},
-}
+# Verified codes and imitation by the data, which small runs leave out.
+CODES = CodesConfig(bits=6, fit_epochs=1, fit_updates=9, follow="pairs")
+OWN = {"count-morl": {"codes": CODES, "imitate": "auto"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n, cls in ALGORITHMS.items() if cls.takes_discrete])
 def test_algorithms_learn_from_discrete_logs(tmp_path, name):
-    config = ALGORITHMS[name](**OWN.get(name, DREAMS))
+    config = small(name, **OWN.get(name, {}))
     run = train(config, log(), out=tmp_path / "run", options=OPTIONS, quiet=True)
     made = Policy.load(run.path)
     assert made.discrete
@@ -286,8 +270,9 @@ def test_td3_bc_says_who_can(tmp_path):
         train("td3-bc", log(), out=tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_counts_of_numbers(tmp_path):
-    config = ALGORITHMS["count-morl"](**OWN["count-morl"] | {"counter": "exact"})
+    config = small("count-morl", **OWN["count-morl"], counter="exact")
     rows = log()
     run = train(config, rows, out=tmp_path / "run", options=OPTIONS, quiet=True)
     query = load_query(run)
@@ -303,6 +288,7 @@ def test_counts_of_numbers(tmp_path):
             query(rows["obs"][:1], np.array([wrong]))
 
 
+@pytest.mark.slow
 def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
     """On the line, the way to the reward is up, whatever the log did."""
     config = ALGORITHMS["cql"](
@@ -318,6 +304,7 @@ def test_a_good_policy_is_learned_from_random_numbers(tmp_path):
 # From the command line
 
 
+@pytest.mark.slow
 def test_a_log_of_numbers_from_collect_to_count(run_cli, tmp_path):
     small = ("--epochs", 1, "--updates", 2, "--model.max-epochs", 3, "--model.width", 32)
     # Fewer updates of the encoders leave some of them collapsed, by chance.

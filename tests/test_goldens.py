@@ -77,9 +77,17 @@ def flat(value: object, path: str = "") -> dict[str, object]:
     return {path: value}
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_a_run_gives_the_numbers_it_always_gave(name, tmp_path):
-    got = flat(numbers(RUNS[name](tmp_path / "run")))
+QUICK = ("tabular", *ALGORITHMS)
+"""One of every method; the rest of them are slow."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in RUNS if name not in QUICK)],
+)
+def test_a_run_gives_the_numbers_it_always_gave(name, finished_small, tmp_path):
+    run = finished_small(name).run if name in ALGORITHMS else RUNS[name](tmp_path / "run")
+    got = flat(numbers(run))
     wanted = flat(json.loads((FOLDER / f"{name}.json").read_text()))
     assert list(got) == list(wanted)
     for path, value in wanted.items():

@@ -134,6 +134,7 @@ def forget_modules() -> None:
             del sys.modules[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GUIDES)
 def test_every_block_of_a_page_works(name, capsys):
     names: dict = {"__name__": "page"}

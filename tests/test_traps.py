@@ -263,6 +263,7 @@ def only_training_rows_are_counted(counted, rows):
     assert (counts(rows.holdout_x) == 0).all(), "held-out rows were counted"
 
 
+@pytest.mark.slow
 def test_held_out_rows_are_not_counted(tmp_path):
     config = CountMORL(
         epochs=1,

@@ -10,6 +10,8 @@ from countmorl.agents.base import VALUES
 from countmorl.algorithms import ALGORITHMS
 from small_runs import QUIET, numbered_log, small, vector_log
 
+pytestmark = pytest.mark.slow
+
 REWARD = 2.0**-13
 OBS = np.array([2.0**10, 2.0**-7], np.float32)
 ACTION = np.array([2.0**5], np.float32)
@@ -52,9 +54,8 @@ def exactly(got, wanted, name):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_powers_of_two_change_no_bit(name, tmp_path):
-    log = vector_log()
-    run = train(small(name), log, out=tmp_path / "run", **QUIET)
+def test_powers_of_two_change_no_bit(name, finished_small, tmp_path):
+    log, run = vector_log(), finished_small(name).run
     other = train(small(name), in_units(log), out=tmp_path / "other", **QUIET)
     same_run(run, other, exactly)
     actions = load_policy(run.path).act(log["obs"])

@@ -3,6 +3,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import pytest
 from scipy import stats
 
 from countmorl.agents.heads import q_values
@@ -73,6 +74,7 @@ def test_one_exploded_step_does_not_spoil_the_model():
     assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(update(enemy, turned)[0]))
 
 
+@pytest.mark.slow
 def test_the_adversary_makes_the_policy_worth_less_in_the_model():
     obs, base, sac = steps(20).obs, model(), agent()
     update = eqx.filter_jit(lambda a, w: a.update(w, base, sac, obs, key=jr.key(7)))
@@ -108,6 +110,7 @@ def test_only_elites_change_and_take_the_place_of_the_elites():
         assert (np.asarray(changed.members.weights[0])[k] != weights[[2, 0]][k]).any()
 
 
+@pytest.mark.slow
 def test_rollouts_happen_in_the_model_as_the_adversary_left_it():
     base, enemy, sac = model(), adversary(1.0, 1), agent()
     plan = Imagination(base, horizon=2, branches=8, rows=4, adversary=enemy)

@@ -79,7 +79,9 @@ class Kill(BaseException):
     """Stands for a kill: nothing may catch it."""
 
 
-@pytest.mark.parametrize("stop_at", [1, 2, 4, 6, 9, 11])
+@pytest.mark.parametrize(
+    "stop_at", [6, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2, 4, 9, 11))]
+)
 def test_a_run_stopped_in_any_stage_goes_on_bit_for_bit(log, whole, tmp_path, monkeypatch, stop_at):
     lines = 0
     append = Run.append
@@ -99,6 +101,7 @@ def test_a_run_stopped_in_any_stage_goes_on_bit_for_bit(log, whole, tmp_path, mo
     assert contents(run) == contents(whole)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_and_another_does_not(log, whole, tmp_path):
     again = train(SMALL, log, out=tmp_path / "a", options=OPTIONS, quiet=True)
     assert contents(again) == contents(whole)
@@ -148,6 +151,7 @@ def test_counts_of_the_log_itself_agree_with_its_codes(log, whole):
     assert counts.summary()["pairs"] == 400
 
 
+@pytest.mark.slow
 def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
     other = replace(SMALL, beta=3.0, horizon=2)
     options = replace(OPTIONS, seed=5)
@@ -160,6 +164,7 @@ def test_another_penalty_on_the_same_model_refits_nothing(log, whole, tmp_path):
     assert resume(run.path, quiet=True).lines("metrics.jsonl") == run.lines("metrics.jsonl")
 
 
+@pytest.mark.slow
 def test_without_a_beta_an_unseen_pair_costs_two_fifths_of_a_mean_reward(log, whole, tmp_path):
     other = replace(SMALL, beta="auto", epochs=1)
     options = {"options": OPTIONS, "model": whole.path, "quiet": True}
@@ -195,6 +200,7 @@ def test_an_end_is_worth_the_worst_future_that_the_log_knows(best, worst):
     assert config.worst_value(Given(dataset=data)) == pytest.approx(worst)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped", [False, True])
 def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
     log, whole, tmp_path, stopped
@@ -215,6 +221,7 @@ def test_the_threshold_comes_from_the_clone_and_is_the_same_when_resumed(
     assert load_query(run).counter.limits.shape == (SMALL.model.elites,)
 
 
+@pytest.mark.slow
 def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path):
     codes = replace(SMALL.codes, verified=0.5)
     config = replace(SMALL, join="penalties", unseen="end", codes=codes)
@@ -228,6 +235,7 @@ def test_rollouts_that_end_in_the_unknown_learn_and_are_recorded(log, tmp_path):
     assert (np.asarray(query.counter.ends) >= np.asarray(query.counter.limits)).all()
 
 
+@pytest.mark.slow
 def test_a_shared_model_brings_its_settings_and_codes_fitted_otherwise_are_not_shared(
     log, whole, tmp_path
 ):
@@ -263,6 +271,7 @@ def test_a_model_of_other_data_or_settings_is_refused(log, whole, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "members"), [("simhash", 2), ("exact", 1)])
 def test_other_counters_can_be_chosen(log, tmp_path, name, members):
     config = replace(SMALL, counter=name, epochs=1)
@@ -271,6 +280,7 @@ def test_other_counters_can_be_chosen(log, tmp_path, name, members):
     assert load_query(run)(dataset.obs, dataset.action).members.shape == (members, 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [vector_log, numbered_log])
 def test_steps_can_be_priced_by_the_elites_spread_whatever_the_actions(make, tmp_path):
     config = small("count-morl", price="spread", epochs=1)
@@ -286,6 +296,7 @@ def test_a_single_elite_has_no_spread_to_price_by():
     CountMORL(price="counts", model=replace(SMALL.model, elites=1))
 
 
+@pytest.mark.slow
 def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, tmp_path):
     wild = replace(SMALL, epochs=30, updates=50, sac=replace(SMALL.sac, critic_rate=1e18))
     with pytest.raises(RunError, match=r"diverged: `\w+` is .* in epoch \d+ of stage policy"):
@@ -293,6 +304,7 @@ def test_a_diverging_run_names_epoch_and_quantity_and_keeps_its_checkpoint(log, 
     assert Run.open(tmp_path / "run").load_result("model") is not None
 
 
+@pytest.mark.slow
 def test_an_automatic_code_is_fitted_once_and_shows_its_curve(log, tmp_path, capsys):
     config = replace(SMALL, epochs=1, codes=replace(SMALL.codes, bits="auto"))
     run = train(config, log, out=tmp_path / "run", options=OPTIONS)
@@ -304,6 +316,7 @@ def test_an_automatic_code_is_fitted_once_and_shows_its_curve(log, tmp_path, cap
     assert f"codes of {counter.bits} bits: {np.median(found.samples_per_code):.1f} rows" in said
 
 
+@pytest.mark.slow
 def test_a_compiled_epoch_is_compiled_once(log, tmp_path):
     run = train(SMALL, log, out=tmp_path / "run", options=OPTIONS, quiet=True)
     lines = [json.loads(line) for line in (run.path / "timing.jsonl").read_text().splitlines()]

@@ -43,6 +43,7 @@ def test_it_has_no_policy_to_train():
         ModelAlone().agent(None, key=None)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_rule_for_ends_is_learned_where_none_is_known_and_shared_too(tmp_path):
     run = train(ModelAlone(model=MODEL), vector_log(), out=tmp_path / "model", **QUIET)
     assert run.stages() == ["model", "termination"]
@@ -63,6 +64,7 @@ def coded(alone, tmp_path_factory):
     return train(config, vector_log(), out=out, model=alone.path, **QUIET)
 
 
+@pytest.mark.slow
 def test_codes_alone_are_those_that_count_morl_would_have_fitted(alone, coded, tmp_path):
     assert coded.finished
     assert coded.stages() == ["codes", "codes-6", "model"]
@@ -89,6 +91,7 @@ def test_killed_before_its_codes_are_there_it_has_not_ended(coded, tmp_path):
         assert (part / path).read_bytes() == (coded.path / path).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_it_took_the_shared_model_takes_it_when_it_goes_on(coded, tmp_path):
     whole = train(
         small("count-morl", epochs=1),
@@ -107,6 +110,7 @@ def test_a_run_killed_before_it_took_the_shared_model_takes_it_when_it_goes_on(c
         assert (part / "metrics.jsonl").read_bytes() == whole.metrics_path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_shared_model_that_has_gone_is_named(coded, tmp_path):
     gone = shutil.copytree(coded.path, tmp_path / "gone")
     config = small("count-morl", epochs=1)

@@ -70,6 +70,7 @@ def test_imitation_by_the_data_is_a_weight_of_how_much_is_no_chance(monkeypatch)
     assert small("mopo", imitate="auto").agent(log, key=jr.key(0)).pull == NO_PULL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["count-morl", "rambo", "repb-sde"])
 def test_whatever_uses_the_model_takes_normalised_ones(name, tmp_path):
     """Codes read their features, RAMBO changes them, RepB-SDE balances them."""

@@ -13,6 +13,8 @@ from countmorl import ConfigError, DataError, RunError
 from countmorl.automatic.budget import Clock
 from countmorl.evaluation.simulate import Simulation
 
+pytestmark = pytest.mark.slow
+
 SILENT = {"config": BENCH, "workers": 1, "say": lambda text: None}
 
 

@@ -1,3 +1,5 @@
+import functools
+
 import pytest
 
 from countmorl.automatic import sizing
@@ -5,6 +7,7 @@ from countmorl.automatic.portfolio import EPOCHS, Ask, plan, trials
 from countmorl.errors import ConfigError
 from countmorl.runs.options import DataOptions
 from countmorl.sweeps.facts import DataFacts
+from countmorl.sweeps.plan import Sweep
 from countmorl.sweeps.trials import Cost
 
 ASK = Ask(source="log.npz", data_options=DataOptions(), seed=0)
@@ -12,6 +15,22 @@ FACTS = DataFacts(rows=25_600, obs_dim=3, action_dim=1)
 COST = Cost(update=0.002, imagined=1e-6, model_step=0.002, codes_update=0.001, start=5.0)
 COSTS = dict.fromkeys(("bc", "td3-bc", "count-morl"), COST)
 TRIED = trials(discrete=False, pull=0.1)
+
+
+@functools.cache
+def planned(count: int, scale: float) -> Sweep:
+    return plan(ASK, TRIED[:count], scale)
+
+
+@pytest.fixture(autouse=True)
+def _planned_once(monkeypatch):
+    """Every budget looks through hundreds of plans, most of them those of the others."""
+
+    def once(ask, tried, scale):
+        assert (ask, tried) == (ASK, TRIED[: len(tried)])
+        return planned(len(tried), scale)
+
+    monkeypatch.setattr(sizing, "plan", once)
 
 
 def sized(seconds: float, workers: int = 2) -> sizing.Sized:

@@ -32,6 +32,7 @@ def test_a_finished_run_is_left_as_it_is(run_cli, finished):
     assert contents(finished) == before | {".lock": b""}
 
 
+@pytest.mark.slow
 def test_a_run_of_fewer_threads_goes_on_exactly_by_itself(trained, tiny, tmp_path):
     """As a sweep's run does, whose processes take one thread each."""
     main = [sys.executable, "-c", "import sys; from countmorl.cli import main; sys.exit(main())"]

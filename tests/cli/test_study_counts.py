@@ -7,6 +7,7 @@ FAST = ("--fit-rows", 100, "--model-epochs", 1, "--updates", 5, "--epochs", 1, "
 ONE = ("study", "counts", "bridge", "--seeds", 1, *FAST)
 
 
+@pytest.mark.slow
 def test_too_few_bits_are_named_with_their_collisions(run_cli, tmp_path):
     code, out, err = run_cli(*ONE, "--bits", 4)
     assert code == 2
@@ -17,6 +18,7 @@ def test_too_few_bits_are_named_with_their_collisions(run_cli, tmp_path):
     assert drawn == {"counts.png", "maps-bridge.png"}
 
 
+@pytest.mark.slow
 def test_wrong_counts_are_no_success(run_cli):
     code, out, err = run_cli(*ONE, "--json", "--out", "x")
     assert code == 1

@@ -5,6 +5,7 @@ import pytest
 SHORT = ("study", "planners", "--sizes", 300, "--seeds", 2, "--worlds", "cliff")
 
 
+@pytest.mark.slow
 def test_a_table_and_a_figure(run_cli, tmp_path):
     code, out, err = run_cli(*SHORT, "--out", "s.png")
     assert (code, err) == (0, "cliff ...\n")

@@ -16,6 +16,7 @@ DREAMS = (
 )
 
 
+@pytest.mark.slow
 def test_a_model_alone_and_then_policies_in_it(run_cli, tmp_path):
     np.savez(tmp_path / "log.npz", **vector_log())
     code, out, _ = run_cli("train", "model", "log.npz", "--out", "shared", *MODEL.split())
@@ -35,6 +36,7 @@ def test_a_model_alone_and_then_policies_in_it(run_cli, tmp_path):
     assert (code, "has no option '--model'." in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_codes_alone_and_then_two_estimates_that_count_by_them(run_cli, tmp_path):
     np.savez(tmp_path / "log.npz", **vector_log())
     assert (

@@ -109,6 +109,7 @@ class TestBadInput:
         with pytest.raises(RunError, match="holds no counts"):
             add_log(bc, counted / "new.npz")
 
+    @pytest.mark.slow
     def test_another_run_s_counts(self, counted, run, tmp_path):
         np.savez(tmp_path / "log.npz", **walks(seed=3))
         train(small("count-morl", epochs=1), tmp_path / "log.npz", out=tmp_path / "o", **QUIET)

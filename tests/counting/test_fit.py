@@ -3,6 +3,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import pytest
 
 from countmorl.counting import fit
 from countmorl.counting.base import CodesConfig
@@ -74,6 +75,7 @@ def test_steps_are_rebuilt_while_encoders_are_fitted_and_pairs_alone_afterwards(
     np.testing.assert_allclose(rebuilt(found, code), rebuilt(whole, code)[..., :3], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_column_that_tells_episodes_apart_does_not_eat_the_bits():
     # Two numbers change from row to row, eight say which of forty episodes it is.
     ensemble, rng = small_ensemble(inputs=10), np.random.default_rng(0)
@@ -95,6 +97,7 @@ def test_a_column_that_tells_episodes_apart_does_not_eat_the_bits():
     assert other > same  # What they know less of instead.
 
 
+@pytest.mark.slow
 def test_an_ordered_fit_is_cut_to_a_code_whose_first_bits_tell_most():
     ensemble, x = small_ensemble(), jr.normal(jr.key(1), (600, 3))
     config = CodesConfig(fit_epochs=1, fit_updates=400)

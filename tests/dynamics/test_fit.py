@@ -28,6 +28,7 @@ def linear_log(rows=2000):
     return load({"obs": obs, "action": action, "reward": obs[:, 0], "next_obs": next_obs})
 
 
+@pytest.mark.slow
 def test_a_linear_system_is_learned_and_the_best_weights_are_kept():
     whole = fit.EnsembleFit.of(linear_log(), SMALL, seed=0)
     rows, state = whole.rows, whole.init(key=jr.key(0))
@@ -161,6 +162,7 @@ def test_wrong_settings_are_refused():
         fit.split_rows(linear_log(4), SMALL, seed=0)
 
 
+@pytest.mark.slow
 def test_the_variance_follows_the_noise_of_each_pair():
     # A pull on its bounds that grows with the number of targets presses them together, and in long
     # fits past each other: every pair then has the same variance, and rollouts drown in noise.

@@ -46,6 +46,7 @@ def test_the_truth_is_told(bench, push, verdict):
     assert not found.notes
 
 
+@pytest.mark.slow
 def test_of_a_log_that_tried_little_nothing_is_said():
     data = linear_log(100, pull=0.9)
     bench = Bench.of(data, None, true_model(), Measure(discount=0.9), config=CONFIG)
@@ -106,6 +107,7 @@ def always_on(obs):
     return np.ones(len(obs), int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_a_clone_that_has_learned_nothing_weighs_nothing(share):
     """Whatever is set aside: without it a clone of nine tenths is put to the last one."""
@@ -120,6 +122,7 @@ def test_a_clone_that_has_learned_nothing_weighs_nothing(share):
     assert found.facts["logged_propensities"] == 0
 
 
+@pytest.mark.slow
 def test_logged_chances_go_before_a_clones():
     """Even one that has learned nothing is not asked. Chances an eighth as great weigh all alike,
     but are said to be odd."""

@@ -36,6 +36,7 @@ def runs(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_runs_side_by_side_keep_their_judgements(runs, tmp_path):
     folder = shutil.copytree(runs, tmp_path / "copy")
     found = judge_runs([Run.open(folder / name) for name in ("mopo", "bc")], **FAST)
@@ -49,6 +50,7 @@ def test_runs_side_by_side_keep_their_judgements(runs, tmp_path):
     assert any("too few to fit critics on" in note for note in found[0].notes)
 
 
+@pytest.mark.slow
 def test_where_none_is_better_the_clone_is_handed_out(runs, tmp_path):
     run = Run.open(shutil.copytree(runs / "bc", tmp_path / "bc"))
     (choice,) = choose_each([run], out=tmp_path / "best.safetensors", save=True, **FAST).values()
@@ -61,6 +63,7 @@ def test_where_none_is_better_the_clone_is_handed_out(runs, tmp_path):
     assert (clone.obs_dim, clone.action_dim) == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_function_of_ones_own_is_judged_by_a_log(runs):
     found = countmorl.judge(lambda obs: np.ones((len(obs), 1)), runs / "log.npz", **FAST)
     assert found.notes[0].startswith("no episodes were set aside")
@@ -68,12 +71,14 @@ def test_a_function_of_ones_own_is_judged_by_a_log(runs):
         judge(lambda obs: obs)
 
 
+@pytest.mark.slow
 def test_all_rewards_equal():
     data = vector_log() | {"reward": np.ones(300), "terminated": np.zeros(300, bool)}
     found = judge(lambda obs: np.ones((len(obs), 1)), data, **FAST)
     assert found.sentence.startswith("cannot be judged: every logged reward is the same")
 
 
+@pytest.mark.slow
 def test_a_log_with_one_episode():
     found = judge(lambda obs: np.zeros((len(obs), 1)), linear_log(1, 200), **FAST)
     assert found.behaviour.made_by == "the log's mean reward, over blocks of its rows"
@@ -113,6 +118,7 @@ class TestBadInput:
             judge(runs / "mopo", model=runs / "bc", **FAST)
 
 
+@pytest.mark.slow
 def test_a_run_from_before_episodes_were_set_aside(runs, tmp_path):
     old = shutil.copytree(runs / "bc", tmp_path / "old")
     values = json.loads((old / "config.json").read_text())

@@ -85,6 +85,7 @@ def files(folder):
     }
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_ends_with_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(offline, "SMALL", TINY)
     log, config = write_linear_log(tmp_path / "log.npz"), small("bc", epochs=8)

@@ -45,6 +45,7 @@ def unbroken(tmp_path_factory):
     return count_calls(folder / "whole"), contents(folder / "whole")
 
 
+@pytest.mark.slow
 def test_a_call_that_is_refused_is_said_and_recovered_from(unbroken, tmp_path):
     calls, whole = unbroken
     codes = itertools.cycle(ERRORS)
@@ -53,6 +54,7 @@ def test_a_call_that_is_refused_is_said_and_recovered_from(unbroken, tmp_path):
         shutil.rmtree(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_killed_at_a_call_it_goes_on_exactly(unbroken, tmp_path):
     calls, whole = unbroken
     for at in range(3, calls + 1, STEP):
@@ -60,6 +62,7 @@ def test_killed_at_a_call_it_goes_on_exactly(unbroken, tmp_path):
         shutil.rmtree(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_really_killed_it_goes_on_exactly(unbroken, tmp_path):
     calls, whole = unbroken
     assert real_kill(tmp_path / "run", calls * 2 // 3) == -signal.SIGKILL
@@ -132,6 +135,7 @@ def trained(tmp_path_factory):
         return count_calls(folder / "whole", TRAINING), contents(folder / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unchecked")
 def test_a_real_training_recovers_too(trained, tmp_path):
     calls, whole = trained

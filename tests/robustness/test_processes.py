@@ -127,6 +127,7 @@ def orders(first: int, second: int) -> list[tuple[int, ...]]:
     return [tuple(int(at not in chosen) for at in range(first + second)) for chosen in places]
 
 
+@pytest.mark.slow
 def test_of_two_that_begin_exactly_one_does_and_nothing_of_it_is_lost(tmp_path):
     for number, order in enumerate(orders(5, 5)):
         path = tmp_path / str(number)
@@ -140,6 +141,7 @@ def test_of_two_that_begin_exactly_one_does_and_nothing_of_it_is_lost(tmp_path):
         assert len(run.lines("metrics.jsonl")) == 1
 
 
+@pytest.mark.slow
 def test_one_that_fails_takes_nothing_from_the_other(tmp_path):
     for number, order in enumerate(orders(5, 5)):
         path = tmp_path / str(number)

@@ -20,7 +20,10 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param("codes", marks=pytest.mark.slow), "simhash", "exact"],
+)
 def run(request, tmp_path_factory):
     log = numbered_log() if request.param == "exact" else vector_log()
     out = tmp_path_factory.mktemp("runs") / request.param

@@ -41,6 +41,7 @@ def on_cluster(folder: Path, what: str) -> dict:
     return json.loads(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["kill", "returned"])
 def test_a_cluster_gives_the_same_bytes(tmp_path, monkeypatch, what):
     here, there = tmp_path / "here", tmp_path / "there"
@@ -83,6 +84,7 @@ def test_wrong_options(wrong):
         RayOptions(**wrong)
 
 
+@pytest.mark.slow
 def test_a_node_that_does_not_see_the_folder_is_sent_what_it_needs(tmp_path):
     model, mopo = small_plan(tmp_path, "mopo").rows
     data, home = (tmp_path / "log.npz").read_bytes(), tmp_path / "home"

@@ -73,6 +73,7 @@ def workers_of(parent: int) -> list[int]:
     return [int(pid) for pid in children.read_text().split()] if children.exists() else []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds its children in /proc")
 def test_workers_that_are_killed_lose_nothing(unbroken, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -85,6 +86,7 @@ def test_workers_that_are_killed_lose_nothing(unbroken, tmp_path, monkeypatch):
     same(unbroken, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_loses_nothing_and_its_workers_end(unbroken, tmp_path):
     program = PLAN.format(path=[str(Path(__file__).parents[1])], folder=str(tmp_path))
     words = [sys.executable, "-c", program]

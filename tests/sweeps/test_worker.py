@@ -106,6 +106,7 @@ def begun(process, tmp_path, row):
     return metrics
 
 
+@pytest.mark.slow
 def test_a_method_of_ones_own_is_found_beside_the_sweep(tmp_path):
     (tmp_path / "mine_of_worker.py").write_text(
         "from dataclasses import dataclass\n"
@@ -123,6 +124,7 @@ def test_a_method_of_ones_own_is_found_beside_the_sweep(tmp_path):
     assert Run.open("sweep/mine").manifest.algorithm == "mine_of_worker:Mine"
 
 
+@pytest.mark.slow
 def test_it_ends_with_whoever_started_it(tmp_path):
     (row,) = small_plan(tmp_path, "bc", epochs=1_000_000).rows
     with start() as process:
@@ -132,6 +134,7 @@ def test_it_ends_with_whoever_started_it(tmp_path):
         process.stdin = None
 
 
+@pytest.mark.slow
 def test_asked_to_stop_it_saves_and_says_so(tmp_path):
     (row,) = small_plan(tmp_path, "bc", epochs=1_000_000).rows
     with start() as process:

@@ -127,6 +127,7 @@ class TestEpisodesSetAside:
         policy = Policy.load(run.path)
         np.testing.assert_allclose(policy.obs_mean, part.obs.mean(axis=0), rtol=1e-5)
 
+    @pytest.mark.slow
     def test_a_run_that_shares_a_model_takes_those_of_its_owner(self, tmp_path):
         owner = train(ModelAlone(model=MODEL), vector_log(), out=tmp_path / "a", **QUIET)
         other = {"options": RunOptions(seed=3, eval_every=0), "quiet": True}
