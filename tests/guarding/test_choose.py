@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from countmorl import Guard, Run
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.bench import BenchConfig
 from countmorl.evaluation.fqe import FQEConfig
@@ -65,5 +66,8 @@ def test_bad_wishes_are_a_sentence(run, finished):
             GuardConfig(**wish)
     with pytest.raises(ConfigError, match="needs `fixed`"):
         choose_guard(run, GuardConfig(fall_back="fixed", **FEW), judged=False)
+    # This run has no model either, and one is fitted to judge by.
+    bench = BenchConfig(model=EnsembleConfig(members=2, elites=2, width=8, max_epochs=1))
+    by_codes = GuardConfig(counts="codes", **FEW)
     with pytest.raises(RunError, match="holds no counts"):
-        choose_guard(Run.open(finished), GuardConfig(counts="codes", **FEW), judged=False)
+        choose_guard(Run.open(finished), by_codes, judged=False, bench=bench)
