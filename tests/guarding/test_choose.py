@@ -39,6 +39,7 @@ def test_what_is_chosen_is_written_and_loaded(run, tmp_path):
     assert (tmp_path / "guard.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_every_estimator_is_asked_about_the_guarded_policy(run):
     tiny = FQEConfig(members=2, hidden=(8,), updates=5, batch=8, least=10, most=10)
     found = choose_guard(run, GuardConfig(**FEW), bench=BenchConfig(fqe=tiny))
