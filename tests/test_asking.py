@@ -26,6 +26,7 @@ def run(pendulum, tmp_path, monkeypatch):
     return Run.open(shutil.copytree(pendulum / "run", tmp_path / "run"))
 
 
+@pytest.mark.slow
 def test_everything_is_asked_once_and_shown(run):
     said = []
     dossier, problems = ask(run, everything=True, say=said.append)

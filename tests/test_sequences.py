@@ -34,6 +34,7 @@ def tank(rows=300, episode=50):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["count-morl", "rambo", "repb-sde"])
 def test_history_and_weather_train_and_resume(name, tmp_path):
     config = small(name, continued=0.5)
@@ -52,6 +53,7 @@ def test_history_and_weather_train_and_resume(name, tmp_path):
         session.executed({"pump": float(dataset.action[row, 0])})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mopo", "cql"])
 def test_a_training_that_diverges_is_stopped_with_a_sentence(name, tmp_path):
     wild = SACConfig(hidden=(8, 8), critic_rate=1e4, critic_norm=False)

@@ -25,6 +25,7 @@ def test_a_run_of_a_model_alone_holds_nothing_else(alone):
     assert resume(alone.path, data=vector_log(), quiet=True).stages() == ["model"]
 
 
+@pytest.mark.slow
 def test_it_is_the_model_that_a_method_would_have_fitted_and_methods_take_it(alone, tmp_path):
     own = train(small("mopo", epochs=1), vector_log(), out=tmp_path / "own", **QUIET)
     shared = train(

@@ -12,6 +12,7 @@ def _quick(monkeypatch):
     monkeypatch.setattr(report, "CLONE_UPDATES", 20)
 
 
+@pytest.mark.slow
 def test_of_a_run(run_cli, pendulum, tmp_path):
     pytest.importorskip("matplotlib")
     run = shutil.copytree(pendulum / "run", tmp_path / "run")  # It keeps what it was asked.

@@ -14,6 +14,7 @@ def run(pendulum, tmp_path):
     return shutil.copytree(pendulum / "run", tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_curve_and_a_choice(run_cli, run):
     code, out, err = run_cli("guard", run, *FEW, "--fall-back", "fixed", "--fixed", 0.5)
     assert code == 0, err
@@ -23,6 +24,7 @@ def test_a_curve_and_a_choice(run_cli, run):
     assert Guard.load(run).settings.fixed == (0.5,)
 
 
+@pytest.mark.slow
 def test_json(run_cli, run):
     code, out, _ = run_cli("guard", run, *FEW, "--counts", "codes", "--json")
     found = json.loads(out)

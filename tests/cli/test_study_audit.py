@@ -27,6 +27,7 @@ def audited(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_tables_and_a_figure(run_cli, audited, tmp_path):
     pytest.importorskip("matplotlib")
     words = ("study", "audit", audited / "run", audited / "mopo", "--task", "Pendulum-v1")
@@ -39,6 +40,7 @@ def test_tables_and_a_figure(run_cli, audited, tmp_path):
     assert (tmp_path / "a.png").exists()
 
 
+@pytest.mark.slow
 def test_json(run_cli, audited):
     words = ("study", "audit", audited / "mopo", "--task", "Pendulum-v1", "--json")
     code, out, _ = run_cli(*words, *SHORT)
@@ -51,6 +53,7 @@ def test_json(run_cli, audited):
     assert first["policies"][0]["unseen"] is None
 
 
+@pytest.mark.slow
 def test_bad_input_is_a_sentence(run_cli, audited, trained):
     run = audited / "run"
     for words, sentence in [

@@ -11,6 +11,7 @@ from small_runs import QUIET, small
 pytest.importorskip("gymnasium")
 
 
+@pytest.mark.slow
 def test_a_table_a_figure_and_json(run_cli, tmp_path):
     """CartPole, whose states can be put into the simulator."""
     run_cli("data", "collect", "CartPole-v1", tmp_path / "log.npz", "--rows", "300")

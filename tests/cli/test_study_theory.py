@@ -6,6 +6,7 @@ from countmorl.cli import study_theory
 from countmorl.studies.checks import VARIANTS
 
 
+@pytest.mark.slow
 def test_a_table_and_a_figure(run_cli, tmp_path):
     code, out, _ = run_cli("study", "theory", "--instances", 12, "--out", "t.png")
     assert code == 0

@@ -15,6 +15,7 @@ def brute_counts(words):
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [1, 2, 3, 4])
 def test_millions_of_queries_agree_with_a_dictionary(words):
     rng = np.random.default_rng(words)

@@ -1,6 +1,7 @@
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import pytest
 
 from countmorl import load
 from countmorl.dynamics.termination_fit import TerminationFit, split_rows
@@ -16,6 +17,7 @@ def falling_log(rows=6000):
     return load(log)
 
 
+@pytest.mark.slow
 def test_a_learned_rule_is_right_and_calibrated():
     dataset = falling_log()
     fit = TerminationFit(dataset, seed=0)

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from countmorl import Guard, Run
+from countmorl.dynamics.fit import EnsembleConfig
 from countmorl.errors import ConfigError, RunError
 from countmorl.evaluation.bench import BenchConfig
 from countmorl.evaluation.fqe import FQEConfig
@@ -38,6 +39,7 @@ def test_what_is_chosen_is_written_and_loaded(run, tmp_path):
     assert (tmp_path / "guard.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_every_estimator_is_asked_about_the_guarded_policy(run):
     tiny = FQEConfig(members=2, hidden=(8,), updates=5, batch=8, least=10, most=10)
     found = choose_guard(run, GuardConfig(**FEW), bench=BenchConfig(fqe=tiny))
@@ -65,5 +67,8 @@ def test_bad_wishes_are_a_sentence(run, finished):
             GuardConfig(**wish)
     with pytest.raises(ConfigError, match="needs `fixed`"):
         choose_guard(run, GuardConfig(fall_back="fixed", **FEW), judged=False)
+    # This run has no model either, and one is fitted to judge by.
+    bench = BenchConfig(model=EnsembleConfig(members=2, elites=2, width=8, max_epochs=1))
+    by_codes = GuardConfig(counts="codes", **FEW)
     with pytest.raises(RunError, match="holds no counts"):
-        choose_guard(Run.open(finished), GuardConfig(counts="codes", **FEW), judged=False)
+        choose_guard(Run.open(finished), by_codes, judged=False, bench=bench)

@@ -35,6 +35,7 @@ def test_every_figure_in_both_forms(tmp_path):
     assert plots.get_fignums() == before
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(tmp_path):
     report = make_report([make_study(tmp_path / "runs")])
     first = [path.read_bytes() for path in draw_report(report, tmp_path / "a")]
@@ -63,6 +64,7 @@ def test_names_are_no_formulas(tmp_path):
     assert len(paths) == 6  # One method: nothing to be better than.
 
 
+@pytest.mark.slow
 def test_four_panels_make_a_square_and_five_have_a_gap(tmp_path, drawn):
     data = ("a", "b", "c", "d", "e")
     make_study(tmp_path / "four", methods=("bc",), data=data[:4], seeds=1)

@@ -13,6 +13,7 @@ FILES = 60
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_damaged_file_ends_in_a_sentence_or_a_right_answer(name, tmp_path):
     form = FORMATS[name]

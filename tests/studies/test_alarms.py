@@ -29,6 +29,7 @@ def test_drifts_by_hand():
         assert np.array_equal(each.obs[:, 1], batch.obs[:, 1])
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare_and_drifts_are_noticed():
     drifts = ("none", "one column x 1000", "rewards - 0.5 deviations")
     found = alarm_rates(

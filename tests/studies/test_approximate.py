@@ -36,6 +36,7 @@ def steps():
     return replay(SMALL, rows=3000)
 
 
+@pytest.mark.slow
 def test_every_count_is_exact(steps):
     comparison = compare(SMALL, steps, EXACT, seed=0)
     assert comparison.true.sum() == 3000
@@ -56,6 +57,7 @@ def test_collisions_explain_every_wrong_count(steps):
         assert counts.max() > comparison.true.max()
 
 
+@pytest.mark.slow
 def test_same_seed_same_codes(steps):
     first, second = (compare(SMALL, steps, SHORT, seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.members, second.members)

@@ -11,6 +11,7 @@ pytest.importorskip("gymnasium")
 CONFIG = AuditConfig(horizon=2, starts=10, clone_updates=5)
 
 
+@pytest.mark.slow
 def test_pairs_are_simulated_and_summed_up(tmp_path):
     env, rng = make_env("CartPole-v1"), np.random.default_rng(0)
     steps = zip(*record(lambda _: int(rng.integers(2)), env, rows=300, seed=0), strict=True)

@@ -9,7 +9,7 @@ counted = pytest.importorskip("countmorl.studies.count_figures")
 CLIFF = WORLDS["cliff"]
 
 
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_counts_and_their_maps_are_drawn(tmp_path, number):
     true = count_steps(CLIFF, replay(CLIFF, rows=500))
     counts = true.counts.reshape(-1)

@@ -8,6 +8,7 @@ from countmorl.errors import ConfigError
 from countmorl.studies.guard import GuardStudy, Spoilt, guard_study
 
 
+@pytest.mark.slow
 def test_every_policy_by_both_counts(pendulum, tmp_path):
     load_policy(pendulum / "run").save(tmp_path / "other.safetensors")
     config = GuardStudy(quantiles=(0.1,), episodes=1, clone_updates=5)

@@ -49,6 +49,7 @@ def test_every_policy_once(pool):
     assert len(list(candidates([run], kept_too=False))) == 1
 
 
+@pytest.mark.slow
 def test_policies_are_judged_and_valued(found):
     assert [each.name for each in found.tried] == ["bc", "bc epoch 2"]
     assert [each.last for each in found.tried] == [True, False]
@@ -60,6 +61,7 @@ def test_policies_are_judged_and_valued(found):
     assert found.log.unit == "discounted return (0.8)"
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_stopped(pool, found, monkeypatch, tmp_path):
     out = shutil.copytree(pool / "out", tmp_path / "out")
     (folder,) = out.iterdir()

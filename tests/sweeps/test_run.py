@@ -44,6 +44,7 @@ def same(one: Path, two: Path) -> None:
     assert [name for name in whole if whole[name] != pieced[name]] == []
 
 
+@pytest.mark.slow
 def test_every_run_is_an_ordinary_one(unbroken):
     run = Run.open(unbroken / "sweep" / "mopo-log-seed0")
     assert run.finished
@@ -102,6 +103,7 @@ def test_a_sweep_that_is_killed_loses_nothing_and_its_workers_end(unbroken, tmp_
     same(unbroken, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_part_of_what_is_done_is_done(unbroken, monkeypatch):
     monkeypatch.chdir(unbroken)
     watcher = Silent()

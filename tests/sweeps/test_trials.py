@@ -33,6 +33,7 @@ def short(monkeypatch):
     monkeypatch.setattr(trials, "UPDATES", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_models_and_imagined_steps_are_measured_once(tmp_path):
     plan = small_plan(tmp_path, "count-morl", "mopo", "bc")

@@ -24,6 +24,7 @@ def build(folder, log=None, **changes):
     return Build(small("count-morl", **changes), load(log or vector_log()), stages, 0)
 
 
+@pytest.mark.slow
 def test_a_build_offers_the_rows_that_the_model_was_fitted_on(tmp_path):
     made = build(tmp_path)
     assert made.pairs.shape == (260, 3)  # 40 of 300 rows are held out.
@@ -42,6 +43,7 @@ def test_ends_are_known_or_learned(tmp_path, given, known, wanted):
     assert isinstance(build(tmp_path, termination=given).termination(), wanted)
 
 
+@pytest.mark.slow
 def test_ends_are_learned_without_the_next_observation_where_the_log_has_none(tmp_path):
     log = vector_log()
     assert build(tmp_path / "with", log, termination=None).termination().sees_next

@@ -69,6 +69,7 @@ def assert_unbroken(run: Path, work: Path) -> None:
         assert (run / name).read_bytes() == (whole / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_killed_three_times_and_resumed_it_is_the_unbroken_run(work, tmp_path, run_cli):
     run, rng = tmp_path / "run", random.Random(0)
     command = ("train", "bc", work / "log.npz", "--out", run, *OPTIONS)
@@ -88,6 +89,7 @@ def test_killed_three_times_and_resumed_it_is_the_unbroken_run(work, tmp_path, r
     assert_unbroken(run, work)
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_resume_and_loses_nothing(work, tmp_path, run_cli):
     run = tmp_path / "run"
     process = spawn("train", "bc", work / "log.npz", "--out", run, *OPTIONS)
